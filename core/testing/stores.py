@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from pydantic import JsonValue
@@ -17,6 +17,7 @@ from core.domain.models import (
     AgentFeedback,
     Candidate,
     ChangeStatus,
+    Earlier,
     Feedback,
     FeedbackStatus,
     Fence,
@@ -244,36 +245,6 @@ class MemoryIntake:
         return self.current
 
 
-class MemoryDeliveries:
-    """Read an inbox in memory; `told` has the outcomes that a source knows."""
-
-    def __init__(self, inbox: MemoryInbox) -> None:
-        self._inbox = inbox
-        self.told: set[tuple[str, int, int, FeedbackStatus]] = set()
-
-    async def known(self, source: str, source_ids: Sequence[str]) -> Mapping[str, FeedbackStatus]:
-        wanted = set(source_ids)
-        return {
-            piece.source_id: piece.status for piece in self._of(source) if piece.source_id in wanted
-        }
-
-    async def unacknowledged(self, source: str, limit: int) -> Sequence[Feedback]:
-        ended = [piece for piece in self._of(source) if piece.status.is_end]
-        untold = [piece for piece in ended if _end(piece) not in self.told]
-        return sorted(untold, key=lambda piece: str(piece.finished_at))[:limit]
-
-    async def acknowledged(self, ended: Feedback) -> None:
-        if _end(await self._inbox.get(ended.id)) == _end(ended):
-            self.told.add(_end(ended))
-
-    def _of(self, source: str) -> list[Feedback]:
-        return [piece for piece in self._inbox.feedback.values() if piece.source == source]
-
-
-def _end(piece: Feedback) -> tuple[str, int, int, FeedbackStatus]:
-    return piece.id, piece.generation, piece.epoch, piece.status
-
-
 class MemoryJournal:
     """Events in a list; with a change log they join that log's events, in one order.
 
@@ -346,6 +317,7 @@ class MemoryInbox:
         self.feedback: dict[str, Feedback] = {}
         self.jobs: list[tuple[str, float]] = []
         self._digests: dict[str, str] = {}
+        self._waiting: dict[str, list[str]] = {}
         self._agents = agents or MemoryAgents()
         self._runs = runs or MemoryRuns()
         self._replies = replies or MemoryReplies()
@@ -395,6 +367,28 @@ class MemoryInbox:
             retry_at=self._clock() + timedelta(seconds=delay) if delay > 0 else None,
         )
         self.jobs.append((claimed.id, delay))
+        if delay > 0:
+            self._release(claimed.id)
+
+    async def earlier(self, claimed: Feedback, limit: int) -> Sequence[Earlier]:
+        before = [
+            found
+            for found in self.feedback.values()
+            if _is_ahead(found)
+            and found.tenant_id == claimed.tenant_id
+            and {*found.agent_ids} & {*claimed.agent_ids}
+            and _said_order(found) < _said_order(claimed)
+        ]
+        latest = sorted(before, key=_said_order, reverse=True)[:limit]
+        return [Earlier(**found.model_dump(include={*Earlier.model_fields})) for found in latest]
+
+    async def wait_for(self, claimed: Feedback, earlier_id: str) -> bool:
+        if not _is_ahead(self.feedback[earlier_id]):
+            return False
+        found = self._claimed(claimed)
+        self._set(found, status=FeedbackStatus.QUEUED, attempts=found.attempts - 1)
+        self._waiting.setdefault(earlier_id, []).append(claimed.id)
+        return True
 
     async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
         found = self._claimed(claimed)
@@ -409,6 +403,10 @@ class MemoryInbox:
             retry_at=None,
             usage=spent,
         )
+        self._release(claimed.id)
+
+    def _release(self, feedback_id: str) -> None:
+        self.jobs += [(waiting, 0.0) for waiting in self._waiting.pop(feedback_id, ())]
 
     def queue_again(self, ended: Feedback) -> Feedback:
         """Requeue an ended piece under its next generation, with a job and without verdicts."""
@@ -465,6 +463,17 @@ class MemoryInbox:
     def _set(self, found: Feedback, **values: object) -> Feedback:
         self.feedback[found.id] = found.model_copy(update=values)
         return self.feedback[found.id]
+
+
+def _is_ahead(found: Feedback) -> bool:
+    is_due = found.status is FeedbackStatus.QUEUED and found.retry_at is None
+    return is_due or found.status is FeedbackStatus.PROCESSING
+
+
+def _said_order(found: Feedback) -> tuple[datetime, datetime, str]:
+    assert found.said_at is not None
+    assert found.created_at is not None
+    return found.said_at, found.created_at, found.id
 
 
 def _lease_lost(claimed: Feedback) -> LeaseLost:

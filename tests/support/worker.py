@@ -19,6 +19,7 @@ from core.feedback_matcher import MatchDeps
 from core.learning_committers.memory_committer import MemoryCommitter
 from core.polling_manager import PollingDeps, process_feedback
 from core.testing.changes import MemoryChangeLog
+from core.testing.deliveries import MemoryDeliveries
 from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
@@ -27,7 +28,6 @@ from core.testing.scripted_model import ScriptedChatModel, Turn
 from core.testing.skill_store import MemorySkillStore
 from core.testing.stores import (
     MemoryAgents,
-    MemoryDeliveries,
     MemoryInbox,
     MemoryIntake,
     MemoryJournal,

@@ -28,6 +28,7 @@ from core.domain.messages import Message, term
 from core.domain.models import (
     NO_USAGE,
     Agent,
+    Earlier,
     Feedback,
     FeedbackStatus,
     NewFeedback,
@@ -124,6 +125,23 @@ class PostgresInbox:
                 raise lease_lost(claimed)
             waiting = Waiting(claimed.id, row["turn"])
             await self._jobs.defer(conn, [waiting], due=row["retry_at"])
+            if row["retry_at"] is not None:
+                await release_waiting(conn, self._jobs, claimed.id)
+
+    async def earlier(self, claimed: Feedback, limit: int) -> Sequence[Earlier]:
+        of = claimed.model_dump(include={"id", "tenant_id", "said_at", "created_at"})
+        of |= {"agent_ids": list(claimed.agent_ids), "limit": limit}
+        return [Earlier(**row) for row in await fetch_all(self._pool, "inbox.earlier", **of)]
+
+    async def wait_for(self, claimed: Feedback, earlier_id: str) -> bool:
+        params = {"id": claimed.id, "epoch": claimed.epoch, "earlier_id": earlier_id}
+        async with transaction(self._pool) as conn:
+            row = await (await conn.execute(sql("inbox.lock_earlier"), params)).fetchone()
+            if row is None or not row["is_ahead"]:
+                return False
+            if not (await conn.execute(sql("inbox.wait_for"), params)).rowcount:
+                raise lease_lost(claimed)
+        return True
 
     async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
         params = end_params(claimed.id, claimed.epoch, outcome)
@@ -134,6 +152,9 @@ class PostgresInbox:
                 await end_held_feedback(conn, claimed.id)  # all its changes may be decided by now
         elif not await execute(self._pool, "inbox.finish", **params):
             raise lease_lost(claimed)
+        # A transaction of its own: what waited too long is found by the next reconciliation.
+        async with transaction(self._pool) as conn:
+            await release_waiting(conn, self._jobs, claimed.id)
 
     async def _add(
         self, conn: Connection, source: str, rows: Sequence[_Piece]
@@ -172,6 +193,12 @@ class PostgresInbox:
             "digest": feedback_digest(piece),
             "place": position,
         }
+
+
+async def release_waiting(conn: Connection, jobs: Jobs, feedback_id: str) -> None:
+    """Defer the jobs of what waited for a piece that was said before it."""
+    rows = await (await conn.execute(sql("inbox.release_waiting"), {"id": feedback_id})).fetchall()
+    await jobs.defer(conn, [Waiting(row["id"], row["turn"]) for row in rows])
 
 
 def end_params(feedback_id: str, epoch: int, outcome: Outcome) -> dict[str, object]:
@@ -271,6 +298,7 @@ class PostgresIntake:
             outcome = Outcome(status=FeedbackStatus.CANCELLED, error=reason)
             ending = end_params(feedback_id, taken["epoch"], outcome)
             await conn.execute(sql("inbox.finish"), ending)
+            await release_waiting(conn, self._jobs, feedback_id)
             row = await (await conn.execute(sql("inbox.get"), params)).fetchone()
             assert row is not None
             event = _cancelled(row["tenant_id"], feedback_id, reason)

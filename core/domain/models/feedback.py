@@ -146,6 +146,16 @@ class Feedback(Model):
     claimed_at: datetime | None = Field(default=None, exclude=True)
 
 
+class Earlier(Model):
+    """An unfinished piece for some of the same agents that was said before another one."""
+
+    id: str
+    source_id: str
+    content: str
+    in_reply_to: str | None = None
+    thread: str | None = None
+
+
 class LearningCandidate(Model):
     """What one agent could learn, in the words of the matcher."""
 

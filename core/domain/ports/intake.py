@@ -7,6 +7,7 @@ from typing import Protocol
 
 from core.domain.models import (
     Agent,
+    Earlier,
     Feedback,
     FeedbackStatus,
     Fetched,
@@ -80,6 +81,19 @@ class Inbox(Protocol):
 
     async def claim(self, feedback_id: str) -> Feedback | None:
         """Start an attempt: `processing`, attempts + 1, epoch + 1. None if it has ended."""
+
+    async def earlier(self, claimed: Feedback, limit: int) -> Sequence[Earlier]:
+        """Return what was said before it to any of its agents and is not finished, latest first.
+
+        Without what waits for a retry: that may take long, and is taken in its order then too.
+        """
+
+    async def wait_for(self, claimed: Feedback, earlier_id: str) -> bool:
+        """Queue it again, with its attempt subtracted, until an earlier piece ends or is retried.
+
+        False, changing nothing, if that piece is finished or waits for a retry by now. Raises
+        LeaseLost if it has ended or was claimed again since.
+        """
 
     async def give_back(
         self, claimed: Feedback, error: str, delay: float, *, counts: bool = True

@@ -100,6 +100,60 @@ class InboxContract:
         again = piece().model_copy(update={"said_at": None, "output": "x", "thread": None})
         assert await inbox.add("cli", [again]) == [(first, False)]
 
+    async def test_what_was_said_before_to_an_agent_of_it_is_ahead(self, inbox: Inbox) -> None:
+        said = {"late": 9, "first": 1, "second": 2, "elsewhere": 3, "mine": 5}
+        new = [
+            piece(key).model_copy(update={"said_at": SAID_AT + timedelta(minutes=minute)})
+            for key, minute in said.items()
+        ]
+        new[3] = new[3].model_copy(update={"agent_ids": ("agent-3",)})
+        ids = {
+            key: found for key, (found, _) in zip(said, await inbox.add("cli", new), strict=True)
+        }
+        mine = await claimed(inbox, ids["mine"])
+        found = await inbox.earlier(mine, 10)
+        assert [earlier.source_id for earlier in found] == ["second", "first"]
+        assert found[0].content == piece().content
+        assert (found[0].thread, found[0].in_reply_to) == (piece().thread, piece().in_reply_to)
+        assert len(await inbox.earlier(mine, 1)) == 1
+        await inbox.finish(await claimed(inbox, ids["second"]), DONE)
+        first = await claimed(inbox, ids["first"])
+        assert [earlier.source_id for earlier in await inbox.earlier(mine, 10)] == ["first"]
+        await inbox.give_back(first, "busy", 60)
+        assert list(await inbox.earlier(mine, 10)) == []
+
+    async def test_of_two_said_at_once_the_first_to_come_in_is_ahead(self, inbox: Inbox) -> None:
+        (first, _), (second, _) = await inbox.add("cli", [piece("s-1"), piece("s-2")])
+        assert list(await inbox.earlier(await claimed(inbox, first), 10)) == []
+        found = await inbox.earlier(await claimed(inbox, second), 10)
+        assert [earlier.id for earlier in found] == [first]
+
+    @pytest.mark.parametrize("end", ["finish", "give_back"])
+    async def test_what_waits_has_no_job_until_the_earlier_piece_lets_it_pass(
+        self, inbox: Inbox, jobs: WaitingJobs, end: str
+    ) -> None:
+        (first, _), (second, _) = await inbox.add("cli", [piece("s-1"), piece("s-2")])
+        ahead, behind = await claimed(inbox, first), await claimed(inbox, second)
+        before = len(await jobs())
+        assert await inbox.wait_for(behind, first)
+        waiting = await inbox.get(second)
+        assert (waiting.status, waiting.attempts) == (FeedbackStatus.QUEUED, 0)
+        assert len(await jobs()) == before
+        if end == "finish":
+            await inbox.finish(ahead, DONE)
+        else:
+            await inbox.give_back(ahead, "busy", 60)
+        assert list(await jobs()).count(second) == 2  # with that of its intake
+        assert not await inbox.wait_for(await claimed(inbox, second), first)
+
+    async def test_only_its_claimer_lets_it_wait(self, inbox: Inbox) -> None:
+        (first, _), (second, _) = await inbox.add("cli", [piece("s-1"), piece("s-2")])
+        old = await claimed(inbox, second)
+        await claimed(inbox, second)
+        with pytest.raises(LeaseLost):
+            await inbox.wait_for(old, first)
+        assert (await inbox.get(second)).status is FeedbackStatus.PROCESSING
+
     async def test_each_new_piece_has_one_job_in_order(
         self, inbox: Inbox, jobs: WaitingJobs
     ) -> None:

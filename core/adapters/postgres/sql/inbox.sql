@@ -41,9 +41,31 @@ SELECT * FROM feedback WHERE id = %(id)s
 
 -- name: claim
 UPDATE feedback
-SET status = 'processing', attempts = attempts + 1, epoch = epoch + 1, retry_at = NULL
+SET status = 'processing', attempts = attempts + 1, epoch = epoch + 1, retry_at = NULL,
+    waits_for = NULL
 WHERE id = %(id)s AND status IN ('queued', 'processing')
 RETURNING *, clock_timestamp() AS claimed_at
+
+-- name: earlier
+SELECT id, source_id, left(content, 20000) AS content, in_reply_to, thread FROM feedback
+WHERE tenant_id = %(tenant_id)s AND agent_ids && %(agent_ids)s
+  AND (status = 'processing' OR status = 'queued' AND retry_at IS NULL)
+  AND (said_at, created_at, id) < (%(said_at)s, %(created_at)s, %(id)s)
+ORDER BY said_at DESC, created_at DESC, id DESC LIMIT %(limit)s
+
+-- name: lock_earlier
+-- It cannot end before who waits for it is stored: else nobody would be told.
+SELECT status = 'processing' OR status = 'queued' AND retry_at IS NULL AS is_ahead
+FROM feedback WHERE id = %(earlier_id)s FOR SHARE
+
+-- name: wait_for
+UPDATE feedback SET status = 'queued', attempts = attempts - 1, waits_for = %(earlier_id)s
+WHERE id = %(id)s AND epoch = %(epoch)s AND status = 'processing'
+
+-- name: release_waiting
+UPDATE feedback SET waits_for = NULL
+WHERE waits_for = %(id)s AND status = 'queued'
+RETURNING id, turn
 
 -- name: give_back
 -- What has to wait gets a new turn, as if it were new: else all that failed in an outage would

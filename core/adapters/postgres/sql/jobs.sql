@@ -66,6 +66,9 @@ SELECT f.id FROM feedback f
 WHERE f.status IN ('queued', 'processing')
   AND NOT EXISTS (
       SELECT FROM procrastinate_jobs j WHERE j.id = f.job_id AND j.status IN ('todo', 'doing'))
+  AND NOT EXISTS (
+      SELECT FROM feedback e WHERE e.id = f.waits_for
+        AND (e.status = 'processing' OR e.status = 'queued' AND e.retry_at IS NULL))
 ORDER BY f.created_at, f.id
 LIMIT %(limit)s
 FOR UPDATE OF f SKIP LOCKED
