@@ -73,6 +73,18 @@ def test_one_text_becomes_knowledge_with_a_history(home: Path) -> None:
 
 
 @pytest.mark.usefixtures("_agents")
+def test_a_piece_is_added_with_its_time_and_what_it_is_about(home: Path) -> None:
+    said = ("feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "아니 달러로요")
+    about = ("--in-reply-to", "s-1", "--thread", "견적 7", "--output", "3,500,000원")
+    (added,) = items(answer(home, *said, *about, "--said-at", "2026-05-01T09:04:00+09:00"))
+    shown = call(home, "feedback", "show", str(added["id"])).stdout.decode()
+    for text in ("2026-05-01", "s-1", "견적 7", "3,500,000원"):
+        assert text in shown
+    wrong = answer(home, *said, "--said-at", "tomorrow", code=2)
+    assert "tomorrow" in str(wrong["error"])
+
+
+@pytest.mark.usefixtures("_agents")
 def test_a_reverted_change_is_gone_and_on_record(home: Path) -> None:
     answer(
         home, "feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "Reports are in PDF."

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import ValidationError
 
 from core.domain.messages import Message, joined
+from core.domain.models.moments import MOMENT_ERROR
 from core.domain.text import has_lone_surrogate
 
 MAX_NAME_CHARS = 200
@@ -87,6 +88,8 @@ def _explained(
     field = ".".join(map(str, loc))
     if kind == NONE_OF:
         return Message("field.none_of", field=field, given=context["given"], known=context["known"])
+    if kind == MOMENT_ERROR:
+        return Message("field.wrong", field=field, why=context["why"])
     if kind == "missing":
         return Message("field.missing", field=field)
     if kind == "extra_forbidden":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
 from core.agent.budgets import says_used_up
+from core.domain.messages import Message
 from core.domain.models import (
     Candidate,
     Change,
@@ -58,6 +60,7 @@ def show_feedback(found: FeedbackFile) -> None:
             "agents": ", ".join(feedback.agent_ids),
             "task": feedback.task,
             "author": feedback.author,
+            **_said(feedback),
             "attempts": feedback.attempts,
             "next attempt": feedback.retry_at,
             "model calls": feedback.usage.model_calls,
@@ -68,6 +71,8 @@ def show_feedback(found: FeedbackFile) -> None:
         }
     )
     print_block("content", feedback.content)
+    if feedback.output is not None:
+        print_block("about this output", _output(feedback.output))
     _rows(
         ("AGENT", "VERDICT", "WHY", "DONE"),
         [
@@ -94,6 +99,22 @@ def show_feedback(found: FeedbackFile) -> None:
         ],
     )
     _rows(("AT", "EVENT", "DATA"), [(e.at, e.name, _in_words(e.data)) for e in found.run_events])
+
+
+def _said(feedback: Feedback) -> dict[str, object]:
+    """Return when it was said and what it belongs to; a time that was not taken says why."""
+    claimed = feedback.claimed_said_at
+    note = claimed and Message("said.ahead", claimed=claimed.isoformat())
+    return {
+        "said": feedback.said_at,
+        "note": note,
+        "in reply to": feedback.in_reply_to,
+        "thread": feedback.thread,
+    }
+
+
+def _output(output: JsonValue) -> str:
+    return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
 
 
 def _why_it_waits(found: FeedbackFile) -> str:
