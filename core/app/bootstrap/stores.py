@@ -18,6 +18,7 @@ from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.budgets import PostgresSpending
 from core.adapters.postgres.change_log import PostgresChangeLog, PostgresSteps, PostgresTargetLocks
+from core.adapters.postgres.conversations import PostgresConversations
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.feed import PostgresFeed
 from core.adapters.postgres.figures import PostgresFigures
@@ -53,6 +54,7 @@ from core.domain.ports import (
     Answers,
     Budgets,
     ChangeLog,
+    Conversations,
     Deliveries,
     DuplicateWaiters,
     Feed,
@@ -139,16 +141,20 @@ class Stores:
         self.knowledge: Knowledge = PostgresKnowledge(pool, parts.skills)
         self.pages: KnowledgePages = PostgresKnowledgePages(pool)
         self.past: KnowledgePast = PostgresKnowledgePast(pool)
-        self.lineage: Lineage = PostgresLineage(pool)
+        self._reads_what_was_said(pool)
         self.search: Search = PostgresSearch(pool, _follower(parts))
         self.journal: Journal = PostgresJournal(pool, observe, billed)
         self.feed: Feed = PostgresFeed(pool)
         self.figures: Figures = PostgresFigures(pool, stalled_after=settings.stalled_after_seconds)
-        self.reader: Reader = PostgresReader(pool)
         self.tokens: Tokens = PostgresTokens(pool)
         self.answers: Answers = PostgresAnswers(pool)
         if parts.dry_run:
             self._keep_nothing()
+
+    def _reads_what_was_said(self, pool: Pool) -> None:
+        self.lineage: Lineage = PostgresLineage(pool)
+        self.reader: Reader = PostgresReader(pool)
+        self.conversations: Conversations = PostgresConversations(pool)
 
     def without_trace(self) -> Stores:
         """Return stores for one dry run: what a gate writes besides its changes is dropped."""

@@ -16,6 +16,7 @@ from core.domain.models.changes import (
     ReceiptStatus,
     SubmitContext,
 )
+from core.domain.models.conversation import EarlierPiece, Lesson
 from core.domain.models.costs import ChangeCost, Costs, DaySpending, TenantBudget
 from core.domain.models.events import (
     CandidateState,
@@ -116,6 +117,7 @@ __all__ = [
     "DefectKind",
     "DuplicateWaiter",
     "Earlier",
+    "EarlierPiece",
     "Edited",
     "EventFilter",
     "EventState",
@@ -137,6 +139,7 @@ __all__ = [
     "KnowledgeItem",
     "KnownText",
     "LearningCandidate",
+    "Lesson",
     "MatchResult",
     "MemoryRequest",
     "MergeMode",

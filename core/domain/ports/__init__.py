@@ -18,6 +18,7 @@ from core.domain.ports.changes import (
     TargetLocks,
     UnitOfWork,
 )
+from core.domain.ports.conversations import Conversations, NoConversations
 from core.domain.ports.costs import Budgets, Spending
 from core.domain.ports.intake import Agents, Backlog, Deliveries, FeedbackSource, Inbox, Intake
 from core.domain.ports.knowledge import (
@@ -55,6 +56,7 @@ __all__ = [
     "ChangeLog",
     "CircuitBreaker",
     "Committer",
+    "Conversations",
     "Deliveries",
     "DuplicateWaiters",
     "Embeddings",
@@ -70,6 +72,7 @@ __all__ = [
     "KnowledgePast",
     "Lineage",
     "NewId",
+    "NoConversations",
     "Observer",
     "Pod",
     "Pods",
