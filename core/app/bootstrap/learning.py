@@ -135,6 +135,7 @@ def _gate(
             changes=stores.changes,
             target_locks=stores.target_locks,
             reviews=stores.reviews,
+            steps=stores.steps,
             duplicate_waiters=stores.duplicate_waiters,
             journal=stores.journal,
             new_id=new_id,
