@@ -92,6 +92,7 @@ class MemoryWorker:
             agents=self.agents,
             journal=self.journal,
             deliveries=self.deliveries,
+            intake=self.intake,
             sources=self.sources,
             matching=MatchDeps(self.model, self.breaker, self.replies),
             react=ReactDeps(

@@ -275,6 +275,7 @@ def _polling(
         agents=stores.agents,
         journal=stores.journal,
         deliveries=stores.deliveries,
+        intake=stores.intake,
         sources=sources,
         matching=MatchDeps(react.model, react.breaker, stores.replies, meter=react.meter),
         react=react,
