@@ -11,6 +11,7 @@ from typing import Protocol
 import structlog
 
 from core.agent.loop.deps import ReactDeps
+from core.changes.said_order.pieces import ask_again, waits_its_turn
 from core.domain.errors import (
     BudgetUsedUp,
     ConfigurationError,
@@ -32,10 +33,9 @@ from core.domain.models import (
     Verdict,
     VerdictStatus,
 )
-from core.domain.ports import Agents, Deliveries, FeedbackSource, Inbox, Journal, Runs
+from core.domain.ports import Agents, Deliveries, FeedbackSource, Inbox, Intake, Journal, Runs
 from core.domain.retry_policy import RetryPolicy, is_attempt, may_pass
 from core.feedback_matcher import MatchDeps, match_feedback_to_agents
-from core.knowledge.subjects import may_concern
 from core.react_agent import process_feedback_with_react
 
 log = structlog.get_logger(__name__)
@@ -229,7 +229,6 @@ def _note_untold(ended: Feedback, error: SkillWorkerError) -> None:
 
 
 STOPPED = Message("worker.stopped")
-MOST_EARLIER = 200  # of those for its agents; what was said longer before has long begun
 
 # The first of these that any candidate has decides the status of the feedback.
 _PRECEDENCE = (
@@ -249,6 +248,7 @@ class PollingDeps:
     agents: Agents
     journal: Journal
     deliveries: Deliveries
+    intake: Intake
     sources: Mapping[str, FeedbackSource]
     matching: MatchDeps
     react: ReactDeps
@@ -274,13 +274,17 @@ async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
 async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
     """Process a claimed piece, or release it. Raises LeaseLost, DatabaseDown."""
     try:
-        if await _is_over_budget(feedback, deps) or await _waits(feedback, deps):
+        if await _is_over_budget(feedback, deps) or await waits_its_turn(
+            feedback, deps.inbox, deps.journal
+        ):
             return
         await _tell(feedback, "feedback.claimed", deps, attempt=feedback.attempts)
         if feedback.attempts > deps.retry.max_attempts:
             outcome = await _exhausted(feedback, deps)
         else:
-            outcome = outcome_of(await learn(feedback, deps=deps))
+            verdicts = await learn(feedback, deps=deps)
+            await ask_again(feedback, verdicts, deps.inbox, deps.intake, deps.journal)
+            outcome = outcome_of(verdicts)
     except LeaseLost:
         raise
     except asyncio.CancelledError as error:
@@ -308,21 +312,6 @@ async def _is_over_budget(feedback: Feedback, deps: PollingDeps) -> bool:
         is_news = feedback.error != error.reason
         await _give_back(feedback, error, deps, counts=False, is_news=is_news)
         return True
-    return False
-
-
-async def _waits(feedback: Feedback, deps: PollingDeps) -> bool:
-    """Queue a piece behind one that was said before it and may be about the same; whether it was.
-
-    So what was said last is decided last, and knows what the other taught. Other pieces run at the
-    same time; what comes in late or is retried is put in its place by the change gate.
-    """
-    for earlier in await deps.inbox.earlier(feedback, MOST_EARLIER):
-        if not may_concern(feedback, earlier):
-            continue
-        if await deps.inbox.wait_for(feedback, earlier.id):
-            await _tell(feedback, "feedback.put_behind", deps, earlier_id=earlier.id)
-            return True
     return False
 
 

@@ -169,16 +169,19 @@ def _no_commit(receipts: Sequence[Receipt]) -> str:
     return joined([said, last])
 
 
+_NOTHING = {ReceiptStatus.NO_ACTION, ReceiptStatus.OVERTAKEN}
+
+
 def _status(receipts: Sequence[Receipt]) -> VerdictStatus:
     found = {receipt.status for receipt in receipts if receipt.status.is_outcome}
     if ReceiptStatus.HELD in found:
         return VerdictStatus.HELD
-    return VerdictStatus.COMPLETED if found - {ReceiptStatus.NO_ACTION} else VerdictStatus.NO_ACTION
+    return VerdictStatus.COMPLETED if found - _NOTHING else VerdictStatus.NO_ACTION
 
 
 def _reason(messages: Sequence[AnyMessage], receipts: Sequence[Receipt]) -> str:
     """Return the reason of `no_action`, else the model's closing words."""
     for receipt in receipts:
-        if receipt.status is ReceiptStatus.NO_ACTION:
+        if receipt.status in _NOTHING:
             return shorten(receipt.message, REASON_CHARS)
     return shorten(ai_messages(messages)[-1].text.strip(), REASON_CHARS)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.domain.models import Earlier, Feedback
+from core.domain.models import Feedback, Outline
 from core.knowledge.duplicates.words import LITTLE, Words, words_of
 
 
-def may_concern(feedback: Feedback, earlier: Earlier) -> bool:
+def may_concern(feedback: Feedback | Outline, earlier: Feedback | Outline) -> bool:
     """Whether an earlier piece may decide what this one means, or teach what it changes."""
     if feedback.in_reply_to in {earlier.id, earlier.source_id}:
         return True

@@ -17,7 +17,9 @@ class MemoryDuplicateWaiters:
         self._log = log
         self._waiters: list[tuple[str, DuplicateWaiter]] = []
 
-    async def note(self, change: Change) -> None:
+    async def note(self, change: Change, units: Sequence[Sequence[str]] | None = None) -> None:
+        if units is not None:
+            return  # parts matter to what is said earlier and comes later, in PostgreSQL
         assert change.feedback_id is not None
         self._add(change, change.feedback_id, None)
 

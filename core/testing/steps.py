@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.domain.models import Change, ChangeStatus, HistoryStatus, Kind
+from core.domain.models import Change, ChangeStatus, HistoryStatus, Kind, LaterWord
 from core.testing.changes import MemoryChangeLog
 
 _WAITING = {ChangeStatus.HELD, ChangeStatus.STALE}
@@ -36,6 +36,22 @@ class MemorySteps:
             if (row.knowledge_type, row.tenant_id, row.knowledge_id) == (kind, tenant_id, target_id)
             and row.status is not HistoryStatus.FAILED
         ]
+
+    async def later(self, change: Change) -> Sequence[LaterWord]:
+        words = [
+            LaterWord(
+                change_id=known.id,
+                feedback_id=known.feedback_id,
+                target_id=known.target_id,
+                said_at=known.said_at,
+                heard_at=known.heard_at,
+            )
+            for known in await self.chain(change.kind, change.tenant_id, change.target_id)
+            if known.said_at and known.heard_at and change.said_at and change.heard_at
+            if (known.said_at, known.heard_at) > (change.said_at, change.heard_at)
+            if known.feedback_id != change.feedback_id
+        ]
+        return sorted(words, key=lambda word: (word.said_at, word.heard_at))
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
         self._log.turn(change_ids, ChangeStatus.APPLIED, ChangeStatus.REVERTED)

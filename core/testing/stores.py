@@ -17,12 +17,12 @@ from core.domain.models import (
     AgentFeedback,
     Candidate,
     ChangeStatus,
-    Earlier,
     Feedback,
     FeedbackStatus,
     Fence,
     NewFeedback,
     Outcome,
+    Outline,
     Pause,
     PauseKind,
     Receipt,
@@ -370,7 +370,7 @@ class MemoryInbox:
         if delay > 0:
             self._release(claimed.id)
 
-    async def earlier(self, claimed: Feedback, limit: int) -> Sequence[Earlier]:
+    async def earlier(self, claimed: Feedback, limit: int) -> Sequence[Outline]:
         before = [
             found
             for found in self.feedback.values()
@@ -380,7 +380,25 @@ class MemoryInbox:
             and _said_order(found) < _said_order(claimed)
         ]
         latest = sorted(before, key=_said_order, reverse=True)[:limit]
-        return [Earlier(**found.model_dump(include={*Earlier.model_fields})) for found in latest]
+        return [Outline(**found.model_dump(include={*Outline.model_fields})) for found in latest]
+
+    async def passed_over(self, claimed: Feedback, limit: int) -> Sequence[Outline]:
+        after = [
+            found
+            for found in self.feedback.values()
+            if found.status is FeedbackStatus.NO_ACTION
+            and found.tenant_id == claimed.tenant_id
+            and {*found.agent_ids} & {*claimed.agent_ids}
+            and _said_order(found) > _said_order(claimed)
+            and await self._depends_on_what_is_known(found)
+        ]
+        first = sorted(after, key=_said_order)[:limit]
+        return [Outline(**found.model_dump(include={*Outline.model_fields})) for found in first]
+
+    async def _depends_on_what_is_known(self, found: Feedback) -> bool:
+        verdicts = [c.verdict for c in await self._runs.candidates(found.id)]
+        receipts = [receipt for verdict in verdicts if verdict for receipt in verdict.receipts]
+        return any(receipt.category in {"duplicate", "unclear"} for receipt in receipts)
 
     async def wait_for(self, claimed: Feedback, earlier_id: str) -> bool:
         if not _is_ahead(self.feedback[earlier_id]):

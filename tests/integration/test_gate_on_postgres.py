@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from core.adapters.postgres.agents import PostgresAgents
-from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresSteps, PostgresTargetLocks
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.inbox import PostgresInbox, PostgresIntake
 from core.adapters.postgres.jobs import Jobs
@@ -80,6 +80,7 @@ class Stores:
                 changes=self.changes,
                 target_locks=PostgresTargetLocks(pool),
                 reviews=PostgresReviews(pool),
+                steps=PostgresSteps(pool),
                 duplicate_waiters=PostgresDuplicateWaiters(pool),
                 journal=PostgresJournal(pool),
                 new_id=new_id,

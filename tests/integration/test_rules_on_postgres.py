@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresSteps, PostgresTargetLocks
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.knowledge import PostgresKnowledge
 from core.adapters.postgres.queries import Pool
@@ -49,6 +49,7 @@ class Rules:
                 changes=PostgresChangeLog(pool),
                 target_locks=PostgresTargetLocks(pool),
                 reviews=PostgresReviews(pool),
+                steps=PostgresSteps(pool),
                 duplicate_waiters=PostgresDuplicateWaiters(pool),
                 journal=PostgresJournal(pool),
                 new_id=new_id,

@@ -108,6 +108,7 @@ class World:
                 changes=self.log,
                 target_locks=self.log,
                 reviews=self.reviews,
+                steps=self.steps,
                 duplicate_waiters=self.duplicate_waiters,
                 journal=self.events,
                 new_id=lambda: next(self._ids),

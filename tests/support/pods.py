@@ -26,6 +26,7 @@ from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
 from core.testing.skill_store import MemorySkillStore
+from core.testing.steps import MemorySteps
 from core.testing.stores import MemoryAgents, MemoryJournal, MemoryRuns
 from tests.support.mcp_servers import ScriptedComputerUse, ScriptedSkills
 from tests.support.memory_search import MemorySearch
@@ -105,6 +106,7 @@ class PodGate:
                 changes=self.log,
                 target_locks=self.log,
                 reviews=MemoryReviews(self.log),
+                steps=MemorySteps(self.log),
                 duplicate_waiters=MemoryDuplicateWaiters(),
                 journal=MemoryJournal(),
                 new_id=counting_ids("change"),

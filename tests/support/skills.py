@@ -30,6 +30,7 @@ from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
 from core.testing.skill_store import MemorySkillStore
+from core.testing.steps import MemorySteps
 from core.testing.stores import MemoryAgents, MemoryJournal, MemoryRuns
 from tests.support.gate import neighbours_of
 
@@ -130,6 +131,7 @@ class World:
                 changes=self.log,
                 target_locks=self.log,
                 reviews=MemoryReviews(self.log),
+                steps=MemorySteps(self.log),
                 duplicate_waiters=MemoryDuplicateWaiters(self.log),
                 journal=MemoryJournal(),
                 new_id=counting_ids("change"),

@@ -150,6 +150,7 @@ class Taught:
                 changes=self.log,
                 target_locks=self.log,
                 reviews=MemoryReviews(self.log),
+                steps=MemorySteps(self.log),
                 duplicate_waiters=self._waiters,
                 journal=MemoryJournal(),
                 new_id=lambda: f"c{next(numbers)}",

@@ -26,6 +26,7 @@ from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
 from core.testing.scripted_model import ScriptedChatModel, Turn
 from core.testing.skill_store import MemorySkillStore
+from core.testing.steps import MemorySteps
 from core.testing.stores import (
     MemoryAgents,
     MemoryInbox,
@@ -72,6 +73,7 @@ class MemoryWorker:
                 changes=self.log,
                 target_locks=self.log,
                 reviews=MemoryReviews(self.log),
+                steps=MemorySteps(self.log),
                 duplicate_waiters=MemoryDuplicateWaiters(self.log),
                 journal=self.journal,
                 new_id=counting_ids("change"),
@@ -90,6 +92,7 @@ class MemoryWorker:
             agents=self.agents,
             journal=self.journal,
             deliveries=self.deliveries,
+            intake=self.intake,
             sources=self.sources,
             matching=MatchDeps(self.model, self.breaker, self.replies),
             react=ReactDeps(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.changes.retraction.replay import problem
+from core.changes.problems import problem
 from core.changes.three_way_merge import State
 from core.domain.models import SKILL_MD, Kind, SkillFile
 from tests.support.rules import learnt, plain, row

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from core.changes.retraction.replay import Standing, Step, without
+from core.changes.retraction.replay import Standing, without
+from core.changes.steps import Step
 from core.changes.three_way_merge import State
 from core.domain.models import Kind
 from tests.support.react import item_change

@@ -25,6 +25,7 @@ from core.testing.changes import MemoryChangeLog
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
+from core.testing.steps import MemorySteps
 from tests.support.gate import Events
 from tests.support.knowledge_search import KnowledgeSearch
 from tests.support.react import item_change
@@ -50,6 +51,7 @@ class Rules:
                 changes=self.log,
                 target_locks=self.log,
                 reviews=MemoryReviews(self.log),
+                steps=MemorySteps(self.log),
                 duplicate_waiters=MemoryDuplicateWaiters(),
                 journal=Events(),
                 new_id=lambda: f"id-{next(self.numbers)}",

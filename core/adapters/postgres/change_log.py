@@ -43,6 +43,7 @@ from core.domain.models import (
     FileRef,
     HistoryRecord,
     Kind,
+    LaterWord,
     RunEvent,
     Snapshot,
 )
@@ -301,6 +302,12 @@ def _json(value: BaseModel | None) -> Jsonb | None:
     return None if value is None else Jsonb(value.model_dump(mode="json"))
 
 
+_WHOSE = {
+    *("tenant_id", "agent_id", "kind", "target_id"),
+    *("operation", "feedback_id", "said_at", "heard_at"),
+}
+
+
 class PostgresSteps:
     """The `Steps` port."""
 
@@ -314,6 +321,10 @@ class PostgresSteps:
     async def chain(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Change]:
         target = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
         return [change_of(row) for row in await fetch_all(self._pool, "steps.chain", **target)]
+
+    async def later(self, change: Change) -> Sequence[LaterWord]:
+        rows = await fetch_all(self._pool, "steps.later", **change.model_dump(include=_WHOSE))
+        return [LaterWord.model_validate(row) for row in rows]
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
         await execute(self._pool, "changes.take_back", ids=[*change_ids])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
 
 from core.adapters.postgres.change_log import change_of, change_row
 from core.adapters.postgres.inbox import end_held_feedback
 from core.adapters.postgres.queries import Pool, execute, fetch_all, sql, transaction
-from core.domain.hashing import state_hash
+from core.domain.hashing import state_hash, text_hash
 from core.domain.models import Change, DuplicateWaiter, Kind
 
 
@@ -19,8 +21,12 @@ class PostgresDuplicateWaiters:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def note(self, change: Change) -> None:
-        await execute(self._pool, "duplicate_waiters.note", **_row(change))
+    async def note(self, change: Change, units: Sequence[Sequence[str]] | None = None) -> None:
+        parts = None if units is None else [[*unit] for unit in units]
+        row = _row(change) | {"units": None if parts is None else Jsonb(parts)}
+        if parts is not None:  # the hash of no state: a retraction leaves the item to no part of it
+            row["hash"] = text_hash(json.dumps(parts))
+        await execute(self._pool, "duplicate_waiters.note", **row)
 
     async def join(self, change: Change) -> Change | None:
         async with transaction(self._pool) as conn:

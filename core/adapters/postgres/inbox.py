@@ -30,11 +30,11 @@ from core.domain.messages import Message, term
 from core.domain.models import (
     NO_USAGE,
     Agent,
-    Earlier,
     Feedback,
     FeedbackStatus,
     NewFeedback,
     Outcome,
+    Outline,
     Pause,
     PauseKind,
     RunEvent,
@@ -137,10 +137,16 @@ class PostgresInbox:
             if row["retry_at"] is not None:
                 await release_waiting(conn, self._jobs, claimed.id)
 
-    async def earlier(self, claimed: Feedback, limit: int) -> Sequence[Earlier]:
+    async def earlier(self, claimed: Feedback, limit: int) -> Sequence[Outline]:
+        return await self._beside("inbox.earlier", claimed, limit)
+
+    async def passed_over(self, claimed: Feedback, limit: int) -> Sequence[Outline]:
+        return await self._beside("inbox.passed_over", claimed, limit)
+
+    async def _beside(self, block: str, claimed: Feedback, limit: int) -> Sequence[Outline]:
         of = claimed.model_dump(include={"id", "tenant_id", "said_at", "created_at"})
         of |= {"agent_ids": list(claimed.agent_ids), "limit": limit}
-        return [Earlier(**row) for row in await fetch_all(self._pool, "inbox.earlier", **of)]
+        return [Outline(**row) for row in await fetch_all(self._pool, block, **of)]
 
     async def wait_for(self, claimed: Feedback, earlier_id: str) -> bool:
         params = {"id": claimed.id, "epoch": claimed.epoch, "earlier_id": earlier_id}

@@ -136,6 +136,7 @@ def _gate(
             changes=stores.changes,
             target_locks=stores.target_locks,
             reviews=stores.reviews,
+            steps=stores.steps,
             duplicate_waiters=stores.duplicate_waiters,
             journal=stores.journal,
             new_id=new_id,
@@ -277,6 +278,7 @@ def _polling(
         agents=stores.agents,
         journal=stores.journal,
         deliveries=stores.deliveries,
+        intake=stores.intake,
         sources=sources,
         matching=MatchDeps(
             react.model,

@@ -11,6 +11,7 @@ from core.changes.gate.decisions import Decisions
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.drafts import locked, prepare, when_free
 from core.changes.gate.records import close, finish, has_moved
+from core.changes.said_order.settle import repeated_parts, settle
 from core.domain.errors import (
     AlreadyExists,
     ArtifactInvalid,
@@ -31,6 +32,7 @@ from core.domain.models import (
     ChangeStatus,
     Fence,
     Kind,
+    LaterWord,
     Prepared,
     Receipt,
     ReceiptStatus,
@@ -154,18 +156,20 @@ class ChangeGate:
     async def _go_on(self, change: Change, prepared: Prepared) -> Receipt:
         """Apply what was prepared, unless it changes nothing or the policy holds it."""
         if state_hash(change.before) == state_hash(change.after):
-            if drafts.says_all(change) and not self._deps.dry_run:
-                await self._deps.duplicate_waiters.note(change)
+            if not self._deps.dry_run:
+                await self._note_repeated(change)
             return receipts.known_receipt(change)
+        placed = await settle(change, prepared.blobs, self._deps.steps, self._deps.changes)
+        if placed.is_whole and placed.overtaken_by is not None:
+            return await self._overtaken(change, placed.overtaken_by)
+        change, blobs = placed.change, placed.blobs
         change = change.model_copy(update={"held": tuple(self._deps.policy(change))})
         if self._deps.dry_run:
             return receipts.receipt_of(change)
         if change.held:
-            return await self._hold(change, prepared)
+            return await self._hold(change, blobs)
         intent = change.model_copy(update={"status": ChangeStatus.APPLYING})
-        waited = await when_free(
-            lambda: self._deps.changes.open(intent, prepared.blobs), self._deps.sleep
-        )
+        waited = await when_free(lambda: self._deps.changes.open(intent, blobs), self._deps.sleep)
         # The change it waited for may have moved the target since this one was prepared.
         if waited and await has_moved(intent, self._deps):
             moved = Stale(
@@ -175,7 +179,23 @@ class ChangeGate:
             raise moved
         return await finish(intent, self._deps)
 
-    async def _hold(self, change: Change, prepared: Prepared) -> Receipt:
+    async def _note_repeated(self, change: Change) -> None:
+        """Note that a piece repeats what is known: what was said before it changes that no more."""
+        if drafts.says_all(change):
+            await self._deps.duplicate_waiters.note(change)
+        elif change.feedback_id is not None and (units := repeated_parts(change)):
+            await self._deps.duplicate_waiters.note(change, units)
+
+    async def _overtaken(self, change: Change, word: LaterWord) -> Receipt:
+        """Record that all of a change was overtaken by what was said later."""
+        if not self._deps.dry_run:
+            event = records.event(
+                "change.overtaken", change, by=word.feedback_id, by_change=word.change_id
+            )
+            await self._deps.journal.emit(event)
+        return receipts.overtaken_receipt(change, word)
+
+    async def _hold(self, change: Change, blobs: Mapping[str, bytes]) -> Receipt:
         """Store a held change, with everything needed to apply it.
 
         If an identical change is held already, join that one instead.
@@ -186,7 +206,7 @@ class ChangeGate:
                 return receipts.joined_receipt(same)
         waiting = change.model_copy(update={"status": ChangeStatus.HELD})
         event = records.event("change.held", waiting, because=list(waiting.held))
-        await self._deps.changes.store(waiting, prepared.blobs, event)
+        await self._deps.changes.store(waiting, blobs, event)
         return receipts.receipt_of(waiting)
 
     async def _give_up(self, draft: Change, error: ArtifactInvalid) -> Receipt:

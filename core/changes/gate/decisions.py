@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Mapping
 from core.changes.gate import drafts, receipts, records
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.drafts import prepare, when_free
-from core.changes.gate.records import StoredStates, finish, has_moved
+from core.changes.gate.records import finish, has_moved
+from core.changes.said_order.settle import named, settle
+from core.changes.steps import StoredStates
 from core.changes.three_way_merge import Clash, rebased
 from core.domain.errors import (
     ArtifactInvalid,
@@ -300,9 +302,16 @@ class Decisions:
                 **said,
             }
         )
+        placed = await settle(fresh, prepared.blobs, self._deps.steps, self._deps.changes)
+        if placed.is_whole and placed.overtaken_by is not None:
+            raise Refused(
+                Message("review.overtaken", id=change.id, **named(placed.overtaken_by)),
+                hint=Message("review.reject_or_edit"),
+            )
+        fresh = placed.change
         if not self._deps.dry_run:
             event = records.event(event_name, fresh, by=by)
-            replace = self._deps.reviews.replace(fresh, change, prepared.blobs, event)
+            replace = self._deps.reviews.replace(fresh, change, placed.blobs, event)
             await self._first(change.id, replace)
         return fresh
 

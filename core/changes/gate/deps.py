@@ -15,6 +15,7 @@ from core.domain.ports import (
     NewId,
     Reviews,
     Sleep,
+    Steps,
     TargetLocks,
 )
 
@@ -30,6 +31,7 @@ class GateDeps:
     changes: ChangeLog
     target_locks: TargetLocks
     reviews: Reviews
+    steps: Steps
     duplicate_waiters: DuplicateWaiters
     journal: Journal
     new_id: NewId

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.changes.said_order.settle import named
 from core.domain.errors import AlreadyExists, SkillWorkerError
 from core.domain.messages import Message, joined
 from core.domain.models import (
@@ -9,6 +10,7 @@ from core.domain.models import (
     ChangeStatus,
     Hit,
     Kind,
+    LaterWord,
     MergeMode,
     Operation,
     Receipt,
@@ -43,6 +45,12 @@ _NOT_DONE = {
     Operation.UPDATE: Message("receipt.not_updated"),
     Operation.DELETE: Message("receipt.not_deleted"),
 }
+
+
+def overtaken_receipt(change: Change, word: LaterWord) -> Receipt:
+    """Return the receipt of a change of which nothing stands beside what was said later."""
+    message = Message("order.overtaken", kind=change.kind, name=change.target_name, **named(word))
+    return _receipt(change, ReceiptStatus.OVERTAKEN, message)
 
 
 def receipt_of(change: Change) -> Receipt:

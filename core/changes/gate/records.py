@@ -2,60 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import structlog
 from pydantic import JsonValue
 
 from core.changes.gate import receipts
 from core.changes.gate.deps import GateDeps
-from core.changes.three_way_merge import State
 from core.domain.errors import DependencyDown, LeaseLost, SkillWorkerError, Stale
 from core.domain.hashing import state_hash
 from core.domain.models import (
-    SKILL_MD,
     Change,
     ChangeRequest,
     ChangeStatus,
-    FileRef,
     HistoryRecord,
     HistoryStatus,
     Kind,
     Receipt,
     RunEvent,
-    SkillFile,
-    Snapshot,
     SubmitContext,
 )
-from core.domain.ports import ChangeLog, Committer, Journal, TargetLocks
-
-
-class StoredStates:
-    """Read stored states, each blob once. Raises NotFound if a blob is gone."""
-
-    def __init__(self, changes: ChangeLog) -> None:
-        self._changes = changes
-        self._blobs: dict[str, bytes] = {}
-
-    async def read(self, state: Snapshot | None) -> State | None:
-        """Return the whole state, None for absent."""
-        if state is None:
-            return None
-        if state.files is None:
-            return State(state.content, state.name)
-        files = await self.folder(state.files)
-        document = files.pop(SKILL_MD)
-        return State(document.data.decode("utf-8"), state.name, files, document.executable)
-
-    async def folder(self, refs: Mapping[str, FileRef]) -> dict[str, SkillFile]:
-        """Return the files behind references."""
-        missing = [ref for ref in refs.values() if ref.sha256 not in self._blobs]
-        if missing:
-            self._blobs |= await self._changes.blobs(missing)
-        return {
-            path: SkillFile(data=self._blobs[ref.sha256], executable=ref.executable)
-            for path, ref in refs.items()
-        }
+from core.domain.ports import Committer, Journal, TargetLocks
 
 
 def applied(change: Change, record_id: str) -> HistoryRecord:

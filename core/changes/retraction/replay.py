@@ -5,55 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from core.changes.gate.records import StoredStates
+from core.changes.problems import problem
+from core.changes.steps import Step, is_whole
 from core.changes.three_way_merge import Clash, State, rebased, without_rows
 from core.decision_table import parse_xml
-from core.decision_table.learning.introduced import introduced
-from core.domain.errors import RuleInvalid
 from core.domain.hashing import memory_name
-from core.domain.messages import Message, joined
+from core.domain.messages import Message
 from core.domain.models import (
-    SKILL_MD,
-    Bundle,
     Change,
     ChangeStatus,
     Kind,
-    MergeMode,
-    Relationship,
-    Severity,
-    SkillFile,
     Snapshot,
 )
-from core.domain.ports import ChangeLog
-from core.skill_quick_validate import check_bundle, errors_of
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step in the history of a target; a state of None is absent.
-
-    With `is_ours` false it is an outside edit, made before our `change` came.
-    """
-
-    change: Change
-    before: State | None
-    after: State | None
-    is_ours: bool = True
-
-
-async def read_steps(chain: Sequence[Change], changes: ChangeLog) -> list[Step]:
-    """Return the steps of a chain, outside edits included.
-
-    An outside edit carries the change that followed it.
-    """
-    stored = StoredStates(changes)
-    made: list[Step] = []
-    for change in chain:
-        before, after = await stored.read(change.before), await stored.read(change.after)
-        if made and made[-1].after != before:
-            made.append(Step(change, made[-1].after, before, is_ours=False))
-        made.append(Step(change, before, after))
-    return made
 
 
 def followed(steps: Sequence[Step], now: Snapshot | None) -> list[Step]:
@@ -96,33 +59,6 @@ def named(kind: Kind, state: State) -> State:
     return state
 
 
-def problem(kind: Kind, state: State, known: State | None) -> str:
-    """Return the problems of a state that a known one did not have, "" if none."""
-    if kind is Kind.DMN_RULE:
-        return _rule_problem(state, known)
-    if kind is Kind.SKILL:
-        new = set(_skill_problems(state)) - set(_skill_problems(known) if known else ())
-        return joined(sorted(new))
-    return ""
-
-
-def _rule_problem(state: State, known: State | None) -> str:
-    try:
-        table = parse_xml(state.text)
-        before = parse_xml(known.text) if known else None
-    except RuleInvalid as error:
-        return Message("retract.unreadable", why=error.message)
-    ids = {row.id: row.id for row in before.rows} if before else {}
-    found = introduced(before, table, ids)
-    return joined(d.message for d in found if d.severity is Severity.ERROR)
-
-
-def _skill_problems(state: State) -> Sequence[str]:
-    document = SkillFile(data=state.text.encode(), executable=state.runs)
-    bundle = Bundle(name=state.name, files={**(state.files or {}), SKILL_MD: document})
-    return [problem.message for problem in errors_of(check_bundle(bundle))]
-
-
 @dataclass(frozen=True)
 class Standing:
     """A later change that depends on what is retracted, and why."""
@@ -157,23 +93,10 @@ def without(
 
 
 def _replayed(kind: Kind, step: Step, state: State | None) -> State | None:
-    if _is_whole(step):
+    if is_whole(step):
         return step.after
     assert step.before is not None
     assert step.after is not None
     if state is None:
         state = State("", step.before.name, None if step.before.files is None else {})
     return rebased(kind, step.before, step.after, state)
-
-
-def _is_whole(step: Step) -> bool:
-    """Whether a step fixes its state whatever came before: it created, deleted or replaced all."""
-    change = step.change
-    if step.before is None or step.after is None:
-        return True
-    if not step.is_ours:
-        return False
-    if change.merge_mode is None:
-        is_memory = change.kind is Kind.MEMORY
-        return is_memory and change.relationship is Relationship.SUPERSEDES
-    return change.merge_mode is MergeMode.REPLACE

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.changes.gate.change_gate import ChangeGate
-from core.changes.retraction.replay import Standing, followed, read_steps, undone, without
+from core.changes.retraction.replay import Standing, followed, undone, without
+from core.changes.steps import read_steps
 from core.changes.three_way_merge import State
 from core.domain.errors import Decided, InvalidInput, NotFound, Stale
 from core.domain.hashing import state_hash, text_hash

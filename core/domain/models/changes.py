@@ -44,6 +44,7 @@ class ReceiptStatus(StrEnum):
     ATTACHED = "attached"
     PREPARED = "prepared"
     NO_ACTION = "no_action"
+    OVERTAKEN = "overtaken"
     REFUSED = "refused"
     FAILED = "failed"
 
@@ -205,6 +206,22 @@ class DuplicateWaiter(Model):
     hash: str
     change_id: str | None = None
     at: datetime
+
+
+class LaterWord(Model):
+    """Something that was said later about a target.
+
+    It changed the target (`change_id`), or repeated what it says: all of it, or the parts named in
+    `units`. Of another item it is the change that deleted or replaced `gone`.
+    """
+
+    change_id: str | None
+    feedback_id: str | None
+    target_id: str
+    said_at: datetime
+    heard_at: datetime
+    units: tuple[tuple[str, ...], ...] | None = None
+    gone: Snapshot | None = None
 
 
 class Receipt(Model):

@@ -147,8 +147,8 @@ class Feedback(Model):
     claimed_at: datetime | None = Field(default=None, exclude=True)
 
 
-class Earlier(Model):
-    """An unfinished piece for some of the same agents that was said before another one."""
+class Outline(Model):
+    """An outline of a piece: enough to see whether another one is about the same."""
 
     id: str
     source_id: str

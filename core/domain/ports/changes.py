@@ -16,6 +16,7 @@ from core.domain.models import (
     FileRef,
     HistoryRecord,
     Kind,
+    LaterWord,
     Prepared,
     Receipt,
     RunEvent,
@@ -197,6 +198,13 @@ class Steps(Protocol):
     async def chain(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Change]:
         """Return all changes of a target in order, including reverted ones."""
 
+    async def later(self, change: Change) -> Sequence[LaterWord]:
+        """Return what other pieces said later and is in effect, in the order in which it was said.
+
+        About the change's target, and which other items of the agent it deleted or replaced: at
+        most 500 tables, and memories for a CREATE.
+        """
+
     async def take_back(self, change_ids: Sequence[str]) -> None:
         """Mark applied changes as reverted, where nothing is left of them to undo."""
 
@@ -204,8 +212,11 @@ class Steps(Protocol):
 class DuplicateWaiters(Protocol):
     """Feedback that repeated something known: had it come first, it would have taught it."""
 
-    async def note(self, change: Change) -> None:
-        """Note that the change's feedback repeated what its target already says."""
+    async def note(self, change: Change, units: Sequence[Sequence[str]] | None = None) -> None:
+        """Note that the change's feedback repeated what its target already says.
+
+        All of it, or the parts named in `units`.
+        """
 
     async def join(self, change: Change) -> Change | None:
         """Note that the change's feedback repeated a held change; returns that change, or None.

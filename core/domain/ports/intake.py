@@ -7,12 +7,12 @@ from typing import Protocol
 
 from core.domain.models import (
     Agent,
-    Earlier,
     Feedback,
     FeedbackStatus,
     Fetched,
     NewFeedback,
     Outcome,
+    Outline,
     Pause,
     Undecided,
     Waiting,
@@ -82,10 +82,16 @@ class Inbox(Protocol):
     async def claim(self, feedback_id: str) -> Feedback | None:
         """Start an attempt: `processing`, attempts + 1, epoch + 1. None if it has ended."""
 
-    async def earlier(self, claimed: Feedback, limit: int) -> Sequence[Earlier]:
+    async def earlier(self, claimed: Feedback, limit: int) -> Sequence[Outline]:
         """Return what was said before it to any of its agents and is not finished, latest first.
 
         Without what waits for a retry: that may take long, and is taken in its order then too.
+        """
+
+    async def passed_over(self, claimed: Feedback, limit: int) -> Sequence[Outline]:
+        """Return what was said after it to any of its agents and found nothing to do, first first.
+
+        Not what is noise or meant for one case whatever is known.
         """
 
     async def wait_for(self, claimed: Feedback, earlier_id: str) -> bool:

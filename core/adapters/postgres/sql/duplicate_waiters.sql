@@ -1,6 +1,6 @@
 -- name: note
-INSERT INTO echoes (feedback_id, tenant_id, kind, target_id, hash)
-VALUES (%(feedback_id)s, %(tenant_id)s, %(kind)s, %(target_id)s, %(hash)s)
+INSERT INTO echoes (feedback_id, tenant_id, kind, target_id, hash, units)
+VALUES (%(feedback_id)s, %(tenant_id)s, %(kind)s, %(target_id)s, %(hash)s, %(units)s)
 ON CONFLICT DO NOTHING
 
 -- name: alike

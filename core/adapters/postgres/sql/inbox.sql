@@ -53,6 +53,17 @@ WHERE tenant_id = %(tenant_id)s AND agent_ids && %(agent_ids)s
   AND (said_at, created_at, id) < (%(said_at)s, %(created_at)s, %(id)s)
 ORDER BY said_at DESC, created_at DESC, id DESC LIMIT %(limit)s
 
+-- name: passed_over
+SELECT f.id, f.source_id, left(f.content, 20000) AS content, f.in_reply_to, f.thread
+FROM feedback f
+WHERE f.tenant_id = %(tenant_id)s AND f.status = 'no_action'
+  AND (f.said_at, f.created_at, f.id) > (%(said_at)s, %(created_at)s, %(id)s)
+  AND f.agent_ids && %(agent_ids)s
+  AND EXISTS (
+      SELECT FROM candidates c, jsonb_array_elements(c.verdict -> 'receipts') AS receipt
+      WHERE c.feedback_id = f.id AND receipt ->> 'category' IN ('duplicate', 'unclear'))
+ORDER BY f.said_at, f.created_at, f.id LIMIT %(limit)s
+
 -- name: lock_earlier
 -- It cannot end before who waits for it is stored: else nobody would be told.
 SELECT status = 'processing' OR status = 'queued' AND retry_at IS NULL AS is_ahead

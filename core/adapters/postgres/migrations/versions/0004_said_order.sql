@@ -13,6 +13,7 @@ ALTER TABLE feedback
     ALTER COLUMN said_at SET DEFAULT clock_timestamp();
 CREATE INDEX feedback_said_order ON feedback (tenant_id, said_at, created_at)
     WHERE status IN ('queued', 'processing');
+CREATE INDEX feedback_no_action ON feedback (tenant_id, said_at) WHERE status = 'no_action';
 CREATE INDEX feedback_waiting ON feedback (waits_for) WHERE waits_for IS NOT NULL;
 CREATE INDEX feedback_by_thread ON feedback (tenant_id, thread, said_at) WHERE thread IS NOT NULL;
 

@@ -1,0 +1,111 @@
+"""What of an edit of a skill stands, file by file and section by section (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from core.changes.said_order.texts import Later, Sections, plain, settled
+from core.changes.steps import Step
+from core.changes.three_way_merge import State
+from core.domain.models import SKILL_MD, SkillFile
+from core.skills.document.markdown import has_too_many_lines, headings, lines_of
+
+Files = Mapping[str, SkillFile]
+
+
+def files_of(state: State | None) -> Files:
+    """Return all files of a state, SKILL.md among them."""
+    if state is None:
+        return {}
+    document = SkillFile(data=state.text.encode("utf-8"), executable=state.runs)
+    return {**(state.files or {}), SKILL_MD: document}
+
+
+@dataclass
+class LaterFiles:
+    """What steps said later did, by path: texts by their lines; `set_whole` all other files."""
+
+    texts: dict[str, Later] = field(default_factory=dict)
+    set_whole: set[str] = field(default_factory=set)
+
+    def follow(self, step: Step, *, is_later: bool) -> None:
+        """Go on by one step."""
+        before, after = files_of(step.before), files_of(step.after)
+        for path in before.keys() | after.keys():
+            old, new = _lines(before.get(path)), _lines(after.get(path))
+            is_gone = path not in after or old is None or new is None
+            if is_later and is_gone and before.get(path) != after.get(path):
+                self.set_whole.add(path)
+            if old is not None and new is not None:
+                known = self.texts.setdefault(path, Later(is_theirs=[False] * len(old)))
+                known.follow(old, new, sections_of(path), is_later=is_later)
+
+
+def sections_of(path: str) -> Sections:
+    """Return how a file is divided: a Markdown text into what stands under its headings."""
+    return _sections if path.endswith(".md") else plain
+
+
+def _sections(lines: Sequence[str]) -> Sequence[str]:
+    """Return the path of headings above each line; what precedes the first is frontmatter."""
+    text = "".join(lines)
+    if has_too_many_lines(text):
+        return plain(lines)
+    found = {heading.first: heading for heading in headings(text)}
+    keys: list[str] = []
+    above: list[tuple[int, str]] = []
+    for at in range(len(lines)):
+        if at in found:
+            heading = found[at]
+            above = [
+                *(one for one in above if one[0] < heading.level),
+                (heading.level, heading.text),
+            ]
+        keys.append(" > ".join(name for _, name in above))
+    return keys
+
+
+def _lines(file: SkillFile | None) -> list[str] | None:
+    """Return the lines of a text file, [] of one that is not there, None of a binary one."""
+    if file is None:
+        return []
+    try:
+        return lines_of(file.data.decode("utf-8"))
+    except UnicodeDecodeError:
+        return None
+
+
+def settled_folder(before: State, after: State, later: LaterFiles) -> tuple[State, list[str]]:
+    """Return the skill after as much of the edit as stands, and the places that it left as is."""
+    old, new = files_of(before), files_of(after)
+    made, left = dict(old), list[str]()
+    for path in sorted(old.keys() | new.keys()):
+        if old.get(path) == new.get(path):
+            continue
+        file, places = _settled_file(path, old.get(path), new.get(path), later)
+        left += places
+        if file is None:
+            made.pop(path, None)
+        else:
+            made[path] = file
+    document = made.pop(SKILL_MD)
+    text = document.data.decode("utf-8")
+    return State(text, after.name, made, document.executable), left
+
+
+def _settled_file(
+    path: str, old: SkillFile | None, new: SkillFile | None, later: LaterFiles
+) -> tuple[SkillFile | None, list[str]]:
+    if path in later.set_whole:
+        return old, [path]
+    known = later.texts.get(path)
+    before, after = _lines(old), _lines(new)
+    if known is None or old is None or before is None:
+        return new, []
+    if new is None or after is None:
+        touched = known.rewritten or known.replaced or any(known.is_theirs)
+        return (old, [path]) if touched else (new, [])
+    lines, sections = settled(before, after, known, sections_of(path))
+    places = [f"{path} > {section}" if section else path for section in sections]
+    return SkillFile(data="".join(lines).encode("utf-8"), executable=new.executable), places

@@ -1,0 +1,236 @@
+"""Put a prepared change in its place among what was said later about the same target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.changes.problems import problem
+from core.changes.said_order.folders import LaterFiles, settled_folder
+from core.changes.said_order.tables import LaterRows, settled_table, stated
+from core.changes.said_order.texts import Later, plain, settled
+from core.changes.steps import Step, StoredStates, is_whole, read_steps
+from core.changes.three_way_merge import State, units
+from core.decision_table import parse_xml
+from core.domain.errors import RuleInvalid
+from core.domain.hashing import content_hash, name_key, sha256
+from core.domain.messages import Message
+from core.domain.models import (
+    SKILL_MD,
+    Bundle,
+    Change,
+    Kind,
+    LaterWord,
+    Operation,
+    Relationship,
+    RuleRequest,
+    SkillFile,
+    Snapshot,
+)
+from core.domain.ports import ChangeLog, Steps
+from core.knowledge.duplicates import Known, evidence
+from core.skills.bundle import file_refs
+
+Blobs = Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A change with as much of it as stands, and the files behind it.
+
+    `overtaken_by` is the last that was said later where some of it does not stand; if `is_whole`,
+    nothing does.
+    """
+
+    change: Change
+    blobs: Blobs
+    overtaken_by: LaterWord | None = None
+    is_whole: bool = False
+
+
+async def settle(change: Change, blobs: Blobs, steps: Steps, changes: ChangeLog) -> Settled:
+    """Return what of a prepared change stands beside what was said later. Raises NotFound."""
+    if change.said_at is None:  # a person says it now: nothing is later
+        return Settled(change, blobs)
+    words = await steps.later(change)
+    own = [word for word in words if word.target_id == change.target_id]
+    gone = next((word for word in reversed(words) if _was_about_it(change, word)), None)
+    if gone is not None or (own and change.before is None):
+        # A later word has deleted or replaced what this one would bring back.
+        return Settled(change, blobs, gone or own[-1], is_whole=True)
+    if not own:
+        return Settled(change, blobs)
+    stored = StoredStates(changes, blobs)
+    before, after = await stored.read(change.before), await stored.read(change.after)
+    assert before is not None
+    chain = await read_steps(
+        await steps.chain(change.kind, change.tenant_id, change.target_id), changes
+    )
+    made, left = _made(change.kind, before, after, _History(chain, own))
+    if made == after:
+        return Settled(change, blobs)
+    if made is None or problem(change.kind, made, before):
+        return Settled(change, blobs, own[-1], is_whole=True)
+    return _with(change, blobs, made, left, own[-1])
+
+
+def _was_about_it(change: Change, word: LaterWord) -> bool:
+    """Whether what a later word did away with elsewhere was about what a change sets."""
+    if word.gone is None:
+        return False
+    if change.kind is Kind.DMN_RULE:
+        return name_key(word.gone.name) == name_key(change.target_name)
+    if change.after is None:
+        return False
+    found = evidence(change.after.content, Known(word.target_id, "", word.gone.content))
+    is_near = found.is_neighbour and change.relationship is not Relationship.UNRELATED
+    return found.is_exact or is_near
+
+
+@dataclass(frozen=True)
+class _History:
+    """The steps of a target, and which of what was said about it is later."""
+
+    steps: Sequence[Step]
+    words: Sequence[LaterWord]
+
+    def is_later(self, step: Step) -> bool:
+        return step.is_ours and step.change.id in {word.change_id for word in self.words}
+
+    @property
+    def repeats(self) -> Sequence[LaterWord]:
+        return [word for word in self.words if word.change_id is None]
+
+    @property
+    def replaces_all(self) -> bool:
+        """Whether a later step deleted the target or put something else in its whole place."""
+        return any(
+            self.is_later(step) and step.before is not None and is_whole(step)
+            for step in self.steps
+        )
+
+
+def _made(
+    kind: Kind, before: State, after: State | None, history: _History
+) -> tuple[State | None, Sequence[str]]:
+    """Return what becomes of the present state (None: it stays), and what stays of it as it is."""
+    if history.replaces_all:
+        return None, ()
+    if kind is Kind.DMN_RULE:
+        return _table(before, after, history)
+    if kind is Kind.SKILL:
+        return _folder(before, after, history)
+    if kind is Kind.AGENT_SKILLS:
+        return _names(before, after, history)
+    return _memory(before, after, history)
+
+
+def _memory(
+    before: State, after: State | None, history: _History
+) -> tuple[State | None, Sequence[str]]:
+    later = Later()
+    for step in history.steps:
+        later.follow(
+            _units(step.before), _units(step.after), plain, is_later=history.is_later(step)
+        )
+    if history.repeats:
+        later.rewritten.add("")
+    later.replaced.clear()  # one that changed the only line has still left room beside it
+    lines, left = settled(_units(before), _units(after), later, plain)
+    text = "".join(lines).removesuffix("\n")
+    return (State(text, before.name) if text != before.text else None), left
+
+
+def _units(state: State | None) -> Sequence[str]:
+    return [] if state is None else units(Kind.MEMORY, state.text)
+
+
+def _names(
+    before: State, after: State | None, history: _History
+) -> tuple[State | None, Sequence[str]]:
+    changed: set[str] = set()
+    for step in filter(history.is_later, history.steps):
+        changed |= _listed(step.before) ^ _listed(step.after)
+    old, new = _listed(before), _listed(after)
+    stands = (old ^ new) - changed
+    made = "\n".join(sorted(old ^ stands))
+    return (State(made, before.name) if stands else None), sorted((old ^ new) & changed)
+
+
+def _listed(state: State | None) -> set[str]:
+    return set(state.text.splitlines()) if state else set()
+
+
+def _table(
+    before: State, after: State | None, history: _History
+) -> tuple[State | None, Sequence[str]]:
+    later = LaterRows()
+    try:
+        for step in filter(history.is_later, history.steps):
+            later.follow(_text(step.before), _text(step.after))
+        for word in history.repeats:
+            later.states(before.text, word.units)
+        text, left = settled_table(before.text, _text(after), later)
+    except RuleInvalid:
+        return None, ()
+    if text == before.text:
+        return None, left
+    return State(text, parse_xml(text).name), left
+
+
+def _text(state: State | None) -> str | None:
+    return None if state is None else state.text
+
+
+def _folder(
+    before: State, after: State | None, history: _History
+) -> tuple[State | None, Sequence[str]]:
+    if after is None:
+        return None, ()  # without the rest, what was said later would make no skill
+    later = LaterFiles()
+    for step in history.steps:
+        later.follow(step, is_later=history.is_later(step))
+    made, left = settled_folder(before, after, later)
+    return (made if made != before else None), left
+
+
+def _with(
+    change: Change, blobs: Blobs, made: State, left: Sequence[str], word: LaterWord
+) -> Settled:
+    """Return the change to the state made; its warnings say what was left as it is."""
+    files: dict[str, SkillFile] = {}
+    if made.files is not None:
+        document = SkillFile(data=made.text.encode("utf-8"), executable=made.runs)
+        files = {**made.files, SKILL_MD: document}
+    refs = file_refs(Bundle(name=made.name, files=files)) if files else None
+    after = Snapshot(content=made.text, name=made.name, files=refs)
+    warning = Message(
+        "order.part_not_set",
+        parts=", ".join(left) or change.target_name,
+        **named(word),
+    )
+    update = {
+        "after": after,
+        "operation": Operation.UPDATE,
+        "target_name": after.name,
+        "warnings": (*change.warnings, warning),
+    }
+    settled_change = change.model_copy(update=update)
+    return Settled(
+        settled_change.model_copy(update={"content_hash": content_hash(settled_change)}),
+        {**blobs, **{sha256(file.data): file.data for file in files.values()}},
+        word,
+    )
+
+
+def repeated_parts(change: Change) -> Sequence[Sequence[str]]:
+    """Return the parts of its target that a change without effect states; of tables only."""
+    if isinstance(change.request, RuleRequest) and change.after is not None:
+        return stated(change.request, change.after.content)
+    return ()
+
+
+def named(word: LaterWord) -> dict[str, str]:
+    """Return the parameters that name a later word in a message."""
+    at = f"{word.said_at:%Y-%m-%d %H:%M}"
+    return {"feedback": word.feedback_id or word.change_id or "", "said_at": at}

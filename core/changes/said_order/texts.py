@@ -1,0 +1,104 @@
+"""What of an edit of a text stands, where others said later have changed the text before it (pure).
+
+A text is its lines, in sections. A line belongs to the step that brought it in. What an edit adds
+is kept; what it rewrites or deletes is kept unless a step said later did so in the same section, or
+brought these lines in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+Sections = Callable[[Sequence[str]], Sequence[str]]
+"""Return the key of the section of each line."""
+
+
+@dataclass
+class Later:
+    """What steps said later did to the present lines: which they brought in, which sections set.
+
+    `replaced` are sections of which they left no line: nothing said earlier can be added there.
+    """
+
+    is_theirs: list[bool] = field(default_factory=list)
+    rewritten: set[str] = field(default_factory=set)
+    replaced: set[str] = field(default_factory=set)
+
+    def follow(
+        self, before: Sequence[str], after: Sequence[str], sections: Sections, *, is_later: bool
+    ) -> None:
+        """Go on by the step from one state to the next; the first begins with no lines."""
+        spans = differences(before, after)
+        flags: list[bool] = []
+        at = 0
+        for start, end, to_start, to_end in spans:
+            flags += self.is_theirs[at:start]
+            flags += [is_later] * (to_end - to_start)
+            at = end
+        self.is_theirs = flags + self.is_theirs[at:]
+        if is_later and not before:
+            self.rewritten.update(sections(after))
+        elif is_later:
+            self._note(before, spans, sections)
+
+    def _note(
+        self, before: Sequence[str], spans: Sequence[tuple[int, int, int, int]], sections: Sections
+    ) -> None:
+        keys = sections(before)
+        gone = {at for start, end, *_ in spans for at in range(start, end)}
+        said = [at for at, line in enumerate(before) if line.strip()]
+        for key in {keys[at] for at in gone}:
+            self.rewritten.add(key)
+            if all(at in gone for at in said if keys[at] == key):
+                self.replaced.add(key)
+
+
+def plain(lines: Sequence[str]) -> Sequence[str]:
+    """Return the sections of a text that has none."""
+    return [""] * len(lines)
+
+
+def differences(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int, int]]:
+    """Return the spans `old[a:b]` that became `new[c:d]`."""
+    # autojunk would treat units frequent in long texts (blank lines, rules) as noise and misalign.
+    found = SequenceMatcher(None, [*old], [*new], autojunk=False).get_opcodes()
+    return [(a, b, c, d) for tag, a, b, c, d in found if tag != "equal"]
+
+
+def settled(
+    before: Sequence[str], after: Sequence[str], later: Later, sections: Sections
+) -> tuple[list[str], list[str]]:
+    """Return what becomes of `before` by as much of the edit as stands, and sections left as is."""
+    keys = sections(before)
+    made = [*before]
+    left: list[str] = []
+    spans = differences(before, after)
+    for number in reversed(range(len(spans))):
+        start, end, to_start, to_end = spans[number]
+        new = [*after[to_start:to_end]]
+        mine = {keys[at] for at in range(start, end)} or {_key_at(keys, start)}
+        barred = later.replaced if start == end else later.rewritten
+        if mine & barred:
+            left += sorted(mine & barred)
+            continue
+        theirs = [before[at] for at in range(start, end) if later.is_theirs[at]]
+        if start == end:
+            start = end = _before_theirs(start, later, spans[number - 1][1] if number else 0)
+        if theirs and not new and len(theirs) == end - start:
+            left += sorted(mine)
+        made[start:end] = [*new, *theirs]
+    return made, list(dict.fromkeys(reversed(left)))
+
+
+def _before_theirs(at: int, later: Later, lowest: int) -> int:
+    """Return the place of an addition: what was said earlier stands before what was added later."""
+    while at > lowest and later.is_theirs[at - 1]:
+        at -= 1
+    return at
+
+
+def _key_at(keys: Sequence[str], at: int) -> str:
+    """Return the section that an insertion goes into: that of the line before it."""
+    return keys[at - 1] if 0 < at <= len(keys) else keys[0] if keys else ""
