@@ -123,7 +123,7 @@ def split_names(names: str) -> tuple[str, ...]:
 
 def snapshot(item: KnowledgeItem) -> Snapshot:
     """Return the state of an item."""
-    return Snapshot(content=item.content, name=item.name, version=item.version)
+    return Snapshot(content=item.content, name=item.name, version=item.version, reach=item.reach)
 
 
 COMPARED = 12
@@ -157,16 +157,30 @@ class Neighbours:
         self._search = search
         self._skills = skills
 
-    async def of_text(self, kind: Kind, text: str, context: SubmitContext, *, but: str) -> Beside:
-        """Compare a text with the agent's own items of a kind, except the item `but`."""
+    async def of_text(
+        self,
+        kind: Kind,
+        text: str,
+        context: SubmitContext,
+        *,
+        but: str,
+        user: str | None = None,
+    ) -> Beside:
+        """Compare a text with the agent's own items of a kind, except the item `but`.
+
+        Of items for one end user only those of `user`.
+        """
         nearby = await self._search.near(
             text,
             tenant_id=context.tenant_id,
             agent_id=context.agent_id,
             kind=kind,
             limit=COMPARED,
+            user=user,
         )
-        own = [item for item in nearby.items if item.id != but and item.agent_id is not None]
+        own = [
+            item for item in nearby.items if item.id != but and item.agent_id == context.agent_id
+        ]
         return Beside(compare(text, [_known(item) for item in own]), nearby.seen)
 
     async def of_skill(self, bundle: Bundle, context: SubmitContext) -> Beside:

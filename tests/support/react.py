@@ -63,7 +63,14 @@ class FixedSearch:
         self.asked: list[tuple[str, str | None, Kind | None, int]] = []
 
     async def search(
-        self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
+        self,
+        query: str,
+        *,
+        tenant_id: str,
+        agent_id: str | None,
+        kind: Kind | None,
+        limit: int,
+        user: str | None = None,
     ) -> Sequence[Hit]:
         self.asked.append((tenant_id, agent_id, kind, limit))
         return [hit for hit in self.hits if kind in {None, hit.kind}][:limit]

@@ -38,6 +38,7 @@ from core.domain.hashing import name_key, same_key, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
     NO_USAGE,
+    UNBOUNDED,
     Change,
     ChangeStatus,
     FileRef,
@@ -45,13 +46,14 @@ from core.domain.models import (
     Kind,
     LaterWord,
     RunEvent,
+    Scope,
     Snapshot,
 )
 from core.domain.observers import nobody
 from core.domain.ports import Observer
 from core.knowledge.search.documents import SearchDocument, skill_search_files, skill_search_text
 
-_FILES = ("previous_files", "new_files")
+_FILES = ("previous_files", "new_files", "previous_reach", "new_reach")
 
 
 class PostgresUnitOfWork:
@@ -77,7 +79,8 @@ class PostgresUnitOfWork:
             ) from error
         if done is None:
             raise Stale(Message("change.target_moved", kind=change.kind, id=change.target_id))
-        await self._index(change, change.agent_id)
+        shared = change.after is not None and change.after.reach.scope is Scope.TENANT
+        await self._index(change, None if shared else change.agent_id)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
         await lock_skills(self._conn, change)
@@ -150,6 +153,7 @@ class PostgresUnitOfWork:
 def _version(change: Change) -> dict[str, object]:
     content = change.after.content if change.after else ""
     name = change.after.name if change.after else change.target_name
+    reach = change.after.reach if change.after else UNBOUNDED
     return {
         "item_id": change.target_id,
         "kind": change.kind,
@@ -164,6 +168,9 @@ def _version(change: Change) -> dict[str, object]:
         "relationship": change.relationship,
         "change_id": change.id,
         "feedback_id": change.feedback_id,
+        "valid_until": reach.valid_until,
+        "scope": reach.scope,
+        "scope_user": reach.user,
     }
 
 

@@ -50,6 +50,7 @@ async def first_message(feedback_content: str, *, deps: RunDeps) -> HumanMessage
         agent_id=deps.agent.id,
         kind=None,
         limit=shared.search_limit,
+        user=deps.feedback.author,
     )
     pieces = await earlier_pieces(deps.feedback, shared.conversations)
     receipts: Sequence[Receipt] = ()

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from copy import copy
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
 import structlog
@@ -41,6 +42,7 @@ from core.adapters.postgres.runs import (
     PostgresRetention,
     PostgresRuns,
 )
+from core.adapters.postgres.scoped_search import ScopedSearch
 from core.adapters.postgres.search import PostgresSearch, SkillFollower
 from core.adapters.postgres.threads import PostgresThreads
 from core.adapters.postgres.tokens import PostgresTokens
@@ -67,6 +69,7 @@ from core.domain.ports import (
     KnowledgePast,
     Lineage,
     Observer,
+    Ranking,
     Reader,
     Replies,
     Retention,
@@ -142,7 +145,7 @@ class Stores:
         self.pages: KnowledgePages = PostgresKnowledgePages(pool)
         self.past: KnowledgePast = PostgresKnowledgePast(pool)
         self._reads_what_was_said(pool)
-        self.search: Search = PostgresSearch(pool, _follower(parts))
+        self._searches(pool, parts)
         self.journal: Journal = PostgresJournal(pool, observe, billed)
         self.feed: Feed = PostgresFeed(pool)
         self.figures: Figures = PostgresFigures(pool, stalled_after=settings.stalled_after_seconds)
@@ -155,6 +158,10 @@ class Stores:
         self.lineage: Lineage = PostgresLineage(pool)
         self.reader: Reader = PostgresReader(pool)
         self.conversations: Conversations = PostgresConversations(pool)
+
+    def _searches(self, pool: Pool, parts: Parts) -> None:
+        self.ranking: Ranking = PostgresSearch(pool, _follower(parts))
+        self.search: Search = ScopedSearch(self.ranking, pool, utc_now)
 
     def without_trace(self) -> Stores:
         """Return stores for one dry run: what a gate writes besides its changes is dropped."""
@@ -174,6 +181,11 @@ class Stores:
             if name not in {"parts", "pool", "jobs", "skills"}:
                 setattr(made, name, self.parts.wrap(name, port))
         return made
+
+
+def utc_now() -> datetime:
+    """Return the time now."""
+    return datetime.now(UTC)
 
 
 def new_id() -> str:

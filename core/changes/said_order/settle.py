@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.changes.problems import problem
 from core.changes.said_order.folders import LaterFiles, settled_folder
@@ -138,7 +138,8 @@ def _memory(
     later.replaced.clear()  # one that changed the only line has still left room beside it
     lines, left = settled(_units(before), _units(after), later, plain)
     text = "".join(lines).removesuffix("\n")
-    return (State(text, before.name) if text != before.text else None), left
+    made = replace(before, text=text)
+    return (made if text != before.text else None), left
 
 
 def _units(state: State | None) -> Sequence[str]:
@@ -203,7 +204,7 @@ def _with(
         document = SkillFile(data=made.text.encode("utf-8"), executable=made.runs)
         files = {**made.files, SKILL_MD: document}
     refs = file_refs(Bundle(name=made.name, files=files)) if files else None
-    after = Snapshot(content=made.text, name=made.name, files=refs)
+    after = Snapshot(content=made.text, name=made.name, files=refs, reach=made.reach)
     warning = Message(
         "order.part_not_set",
         parts=", ".join(left) or change.target_name,

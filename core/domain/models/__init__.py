@@ -1,6 +1,6 @@
 """Frozen models: everything that crosses a boundary between two parts of the program."""
 
-from core.domain.models.base import Fence, FileRef, Page, Snapshot
+from core.domain.models.base import UNBOUNDED, Fence, FileRef, Page, Reach, Scope, Snapshot
 from core.domain.models.changes import (
     Change,
     ChangeStatus,
@@ -96,6 +96,7 @@ __all__ = [
     "NO_USAGE",
     "SETUP",
     "SKILL_MD",
+    "UNBOUNDED",
     "Agent",
     "AgentFeedback",
     "Aggregation",
@@ -156,6 +157,7 @@ __all__ = [
     "PauseKind",
     "PlacedEvent",
     "Prepared",
+    "Reach",
     "Receipt",
     "ReceiptStatus",
     "RelatedSkill",
@@ -165,6 +167,7 @@ __all__ = [
     "RuleDraft",
     "RuleRequest",
     "RunEvent",
+    "Scope",
     "Severity",
     "ShellResult",
     "SkillArtifact",

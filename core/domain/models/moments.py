@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Annotated
 
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
 from core.domain.messages import Message
@@ -47,3 +47,27 @@ def _storable(value: datetime) -> datetime:
 
 
 Moment = Annotated[AwareDatetime, BeforeValidator(_as_written), AfterValidator(_storable)]
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
+def last_moment(text: str, zone: tzinfo) -> datetime:
+    """Return the last moment of a day in `zone` (2026-05-31), or the time that is written.
+
+    Raises ValueError with a message: a time needs a zone of its own.
+    """
+    plain = text.strip()
+    if not _DAY.fullmatch(plain):
+        try:
+            return _TIME.validate_python(plain)
+        except ValidationError as error:
+            raise ValueError(error.errors()[0]["ctx"]["why"]) from None
+    try:
+        following = datetime.combine(date.fromisoformat(plain), time(), zone) + timedelta(days=1)
+        return (following - timedelta(microseconds=1)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError(Message("moment.unread")) from None
+
+
+_TIME: TypeAdapter[datetime] = TypeAdapter(Moment)
