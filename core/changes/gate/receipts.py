@@ -198,4 +198,5 @@ def _receipt(
         target_id=change.target_id,
         target_name=change.target_name,
         warnings=change.warnings,
+        said_at=change.said_at,
     )

@@ -61,6 +61,7 @@ def _history(
         attempt=change.attempt,
         status=status,
         error=error.message if error else None,
+        said_at=change.said_at,
     )
 
 

@@ -13,7 +13,7 @@ from core.changes.steps import Step, StoredStates, is_whole, read_steps
 from core.changes.three_way_merge import State, units
 from core.decision_table import parse_xml
 from core.domain.errors import RuleInvalid
-from core.domain.hashing import content_hash, name_key, sha256
+from core.domain.hashing import content_hash, memory_name, name_key, sha256
 from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,
@@ -55,7 +55,7 @@ async def settle(change: Change, blobs: Blobs, steps: Steps, changes: ChangeLog)
     words = await steps.later(change)
     own = [word for word in words if word.target_id == change.target_id]
     gone = next((word for word in reversed(words) if _was_about_it(change, word)), None)
-    if gone is not None or (own and change.before is None):
+    if gone is not None or (own and change.operation is Operation.CREATE):
         # A later word has deleted or replaced what this one would bring back.
         return Settled(change, blobs, gone or own[-1], is_whole=True)
     if not own:
@@ -66,12 +66,14 @@ async def settle(change: Change, blobs: Blobs, steps: Steps, changes: ChangeLog)
     chain = await read_steps(
         await steps.chain(change.kind, change.tenant_id, change.target_id), changes
     )
-    made, left = _made(change.kind, before, after, _History(chain, own))
-    if made == after:
-        return Settled(change, blobs)
-    if made is None or problem(change.kind, made, before):
+    found = _made(change.kind, before, after, _History(chain, own))
+    if found is None or found.state == before:
         return Settled(change, blobs, own[-1], is_whole=True)
-    return _with(change, blobs, made, left, own[-1])
+    if found.state == after:
+        return Settled(change, blobs)
+    if found.state is None or problem(change.kind, found.state, before):
+        return Settled(change, blobs, own[-1], is_whole=True)
+    return _with(change, blobs, found.state, found.left, own[-1])
 
 
 def _was_about_it(change: Change, word: LaterWord) -> bool:
@@ -110,12 +112,18 @@ class _History:
         )
 
 
-def _made(
-    kind: Kind, before: State, after: State | None, history: _History
-) -> tuple[State | None, Sequence[str]]:
-    """Return what becomes of the present state (None: it stays), and what stays of it as it is."""
+@dataclass(frozen=True)
+class _Made:
+    """What becomes of the present state (None: it is deleted), and what stays of it as it is."""
+
+    state: State | None
+    left: Sequence[str] = ()
+
+
+def _made(kind: Kind, before: State, after: State | None, history: _History) -> _Made | None:
+    """Return what as much of a change as stands makes of a state, None if nothing of it does."""
     if history.replaces_all:
-        return None, ()
+        return None
     if kind is Kind.DMN_RULE:
         return _table(before, after, history)
     if kind is Kind.SKILL:
@@ -125,9 +133,7 @@ def _made(
     return _memory(before, after, history)
 
 
-def _memory(
-    before: State, after: State | None, history: _History
-) -> tuple[State | None, Sequence[str]]:
+def _memory(before: State, after: State | None, history: _History) -> _Made:
     later = Later()
     for step in history.steps:
         later.follow(
@@ -138,61 +144,66 @@ def _memory(
     later.replaced.clear()  # one that changed the only line has still left room beside it
     lines, left = settled(_units(before), _units(after), later, plain)
     text = "".join(lines).removesuffix("\n")
-    made = replace(before, text=text)
-    return (made if text != before.text else None), left
+    reach = before.reach if after is None or _sets_reach(history) else after.reach
+    if after is not None and text == after.text:
+        return _Made(replace(after, reach=reach))
+    made = replace(before, text=text, name=memory_name(text), reach=reach)
+    return _Made(made if text else None, left)
+
+
+def _sets_reach(history: _History) -> bool:
+    """Whether a later step said how long or for whom the memory holds."""
+    return any(
+        step.before and step.after and step.before.reach != step.after.reach
+        for step in filter(history.is_later, history.steps)
+    )
 
 
 def _units(state: State | None) -> Sequence[str]:
     return [] if state is None else units(Kind.MEMORY, state.text)
 
 
-def _names(
-    before: State, after: State | None, history: _History
-) -> tuple[State | None, Sequence[str]]:
+def _names(before: State, after: State | None, history: _History) -> _Made:
     changed: set[str] = set()
     for step in filter(history.is_later, history.steps):
         changed |= _listed(step.before) ^ _listed(step.after)
     old, new = _listed(before), _listed(after)
-    stands = (old ^ new) - changed
-    made = "\n".join(sorted(old ^ stands))
-    return (State(made, before.name) if stands else None), sorted((old ^ new) & changed)
+    made = old ^ ((old ^ new) - changed)
+    return _Made(replace(before, text="\n".join(sorted(made))), sorted((old ^ new) & changed))
 
 
 def _listed(state: State | None) -> set[str]:
     return set(state.text.splitlines()) if state else set()
 
 
-def _table(
-    before: State, after: State | None, history: _History
-) -> tuple[State | None, Sequence[str]]:
+def _table(before: State, after: State | None, history: _History) -> _Made | None:
     later = LaterRows()
     try:
         for step in filter(history.is_later, history.steps):
             later.follow(_text(step.before), _text(step.after))
         for word in history.repeats:
             later.states(before.text, word.units)
+        if after is None and not later.has_set_a_row(before.text):
+            return _Made(None)
         text, left = settled_table(before.text, _text(after), later)
+        if after is not None and text == after.text:
+            return _Made(after)
+        return _Made(replace(before, text=text, name=parse_xml(text).name), left)
     except RuleInvalid:
-        return None, ()
-    if text == before.text:
-        return None, left
-    return State(text, parse_xml(text).name), left
+        return None
 
 
 def _text(state: State | None) -> str | None:
     return None if state is None else state.text
 
 
-def _folder(
-    before: State, after: State | None, history: _History
-) -> tuple[State | None, Sequence[str]]:
+def _folder(before: State, after: State | None, history: _History) -> _Made | None:
     if after is None:
-        return None, ()  # without the rest, what was said later would make no skill
+        return None  # without the rest, what was said later would make no skill
     later = LaterFiles()
     for step in history.steps:
         later.follow(step, is_later=history.is_later(step))
-    made, left = settled_folder(before, after, later)
-    return (made if made != before else None), left
+    return _Made(*settled_folder(before, after, later))
 
 
 def _with(

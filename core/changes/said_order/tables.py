@@ -32,6 +32,11 @@ class LaterRows:
         else:
             self.parts.update(tuple(row) for row in rows)
 
+    def has_set_a_row(self, xml: str) -> bool:
+        """Whether a part of a present row was set later."""
+        ids = {row.id for row in parse_xml(xml).rows}
+        return any(part[0] in {"row", "cell"} and part[1] in ids for part in self.parts)
+
 
 def _touched(old: DecisionTable | None, new: DecisionTable | None) -> Iterator[Key]:
     before = {row.id: row for row in old.rows} if old else {}

@@ -235,7 +235,10 @@ class LaterWord(Model):
 
 
 class Receipt(Model):
-    """The result of a submitted change. `hits` are the items a refusal refers to."""
+    """The result of a submitted change. `hits` are the items a refusal refers to.
+
+    `said_at` is when its feedback was said, as long as the change counts at that time.
+    """
 
     status: ReceiptStatus
     message: Text
@@ -247,6 +250,7 @@ class Receipt(Model):
     warnings: tuple[Text, ...] = ()
     hits: tuple[Hit, ...] = ()
     category: str | None = None
+    said_at: datetime | None = None
 
 
 class HistoryStatus(StrEnum):
@@ -258,7 +262,10 @@ class HistoryStatus(StrEnum):
 
 
 class HistoryRecord(Model):
-    """The audit row of an applied or attempted change (contracts, section 8)."""
+    """The audit row of an applied or attempted change (contracts, section 8).
+
+    `said_at` is when that was said which it carries out, or when a person asked for it.
+    """
 
     id: str
     knowledge_type: Kind
@@ -279,4 +286,5 @@ class HistoryRecord(Model):
     attempt: int
     status: HistoryStatus
     error: Text | None = None
+    said_at: datetime | None = None
     created_at: datetime | None = None

@@ -165,6 +165,7 @@ def show_change(change: Change, diff: str, cost: Mapping[str, str]) -> None:
             "edited by": change.edited_by,
             "decided by": change.decided_by,
             "decision": change.decision,
+            "said": change.said_at,
             "asked": change.created_at,
             "decided": change.decided_at,
             "applied": change.applied_at,
@@ -192,6 +193,7 @@ def show_record(record: HistoryRecord) -> None:
             "change": f"{record.change_id}, attempt {record.attempt}",
             "feedback": record.feedback_id,
             "error": record.error,
+            "said": record.said_at,
             "at": record.created_at,
         }
     )

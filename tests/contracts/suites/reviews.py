@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -16,10 +16,18 @@ from tests.contracts.suites.change_log import remembered
 HAPPENED = RunEvent(name="change.held")
 
 
+SAID_AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
+
+
 def waiting(item_id: str = "m1", text: str = "원화") -> Change:
     """Return a held change."""
     change = remembered(item_id, text, None).model_copy(
-        update={"status": ChangeStatus.HELD, "held": ("every change is reviewed",)}
+        update={
+            "status": ChangeStatus.HELD,
+            "held": ("every change is reviewed",),
+            "said_at": SAID_AT,
+            "heard_at": SAID_AT + timedelta(minutes=3),
+        }
     )
     return change.model_copy(update={"content_hash": content_hash(change)})
 

@@ -30,3 +30,6 @@ CREATE INDEX changes_said_order ON changes (tenant_id, kind, said_at, heard_at)
 
 -- What feedback repeated: null units are the whole target, else the parts of it that it stated.
 ALTER TABLE echoes ADD COLUMN units jsonb;
+
+ALTER TABLE history ADD COLUMN said_at timestamptz;
+UPDATE history h SET said_at = c.said_at FROM changes c WHERE c.id = h.change_id;
