@@ -285,7 +285,7 @@ class _Tools:
     async def commit_to_memory(self, args: given.MemoryArgs, deps: CommitDeps) -> Receipt:
         """Submit a memory."""
         _needs_target(args.operation, args.memory_id, "memory_id")
-        endless = (args.valid_until or "").lower() == "none"
+        endless = (args.valid_until or "").strip().lower() == "none"
         return await commit_to_memory(
             self._agent_id,
             args.content,

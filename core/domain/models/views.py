@@ -169,11 +169,12 @@ class Said(Model):
 
 
 class KnowledgeFilter(Model):
-    """Filter a list of items; None matches any."""
+    """Filter a list of items; None matches any. `expired`: those instead whose time is over."""
 
     tenant_id: str | None = None
     agent_id: str | None = None
     kind: Kind | None = None
+    expired: bool = False
 
 
 class Listed(Model):

@@ -17,6 +17,7 @@ from core.domain.models import (
     HistoryRecord,
     Kind,
     KnowledgeItem,
+    Reach,
     RunEvent,
     SkillFile,
     TenantBudget,
@@ -25,7 +26,13 @@ from core.domain.models import (
 from core.domain.models.base import Model, shown
 from core.domain.text import one_line
 from core.entrypoints.cli.grid import table_text
-from core.entrypoints.cli.output import print_block, print_fields, print_table, say
+from core.entrypoints.cli.output import (
+    print_block,
+    print_fields,
+    print_table,
+    reach_in_words,
+    say,
+)
 
 
 class FeedbackFile(Model):
@@ -157,6 +164,10 @@ def show_change(change: Change, diff: str, cost: Mapping[str, str]) -> None:
             "reason": change.reason,
             "relationship": change.relationship,
             "merge mode": change.merge_mode,
+            "holds": _holds(
+                change.before.reach if change.before else None,
+                change.after.reach if change.after else None,
+            ),
             "feedback": change.feedback_id,
             "reverts": change.reverts,
             "error": change.error,
@@ -191,6 +202,7 @@ def show_record(record: HistoryRecord) -> None:
             "tenant": record.tenant_id,
             "agent": record.agent_id,
             "change": f"{record.change_id}, attempt {record.attempt}",
+            "holds": _holds(record.previous_reach, record.new_reach),
             "feedback": record.feedback_id,
             "error": record.error,
             "said": record.said_at,
@@ -202,6 +214,12 @@ def show_record(record: HistoryRecord) -> None:
     for title, content in (("before", record.previous_content), ("after", record.new_content)):
         if content is not None:
             print_block(title, _readable(record.knowledge_type, content))
+
+
+def _holds(before: Reach | None, after: Reach | None) -> str:
+    """Return how long and for whom a memory holds after a change, and before where it differs."""
+    was, now = [reach_in_words(reach) if reach else "" for reach in (before, after)]
+    return now if was == now or not was else f"{now or 'for its agent'}, before: {was}"
 
 
 def _readable(kind: Kind, content: str) -> str:
