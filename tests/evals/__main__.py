@@ -1,4 +1,9 @@
-"""`LLM_MODEL=… python -m tests.evals noise`: put a real model to the stories, and print a table."""
+"""`LLM_MODEL=… python -m tests.evals noise`: put a real model to the stories, and print a table.
+
+`python -m tests.evals streams [FILE] [--show]`: play streams of feedback, by the stand-in unless
+`LLM_MODEL` is set, and print how many end as they should; `--show` prints those of the open set
+that do not.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ from pathlib import Path
 from core.app.observability import configure_logging
 from core.app.program import open_app
 from core.app.settings import load_settings
-from tests.evals import noise
+from tests.evals import noise, streams
 
 
 async def _noise(home: Path) -> list[noise.Told]:
@@ -22,10 +27,36 @@ async def _noise(home: Path) -> list[noise.Told]:
         return await noise.tell(app, noise.stories(), settings.worker_concurrency)
 
 
+async def _streams(home: Path, path: Path) -> list[streams.Played]:
+    place = {"skill_worker_home": home, "database_url": None, "skill_api_base_url": None}
+    settings = load_settings({**place, "time_zone": "Asia/Seoul"})
+    is_offline = settings.llm_model is None
+    async with open_app(settings, model=True, offline=is_offline) as app:
+        return await streams.play(app, streams.streams(path), settings.worker_concurrency)
+
+
+def _play(arguments: list[str]) -> int:
+    files = [Path(argument) for argument in arguments if argument != "--show"]
+    path = files[0] if files else streams.OPEN
+    configure_logging("error", "console")
+    with tempfile.TemporaryDirectory(prefix="skill-worker-evals-") as home:
+        played = asyncio.run(_streams(Path(home), path))
+    if "--show" in arguments and path == streams.OPEN:  # what is sealed is not to be read
+        for one in (one for one in played if not one.is_right):
+            print(" / ".join(said.text for said in one.stream.pieces))
+            print("    knows:", *(f"«{text}»" for text in one.knows))
+            print("    missing:", *(s for s in one.stream.state if s not in one.held))
+            print("    not gone:", *one.not_gone)
+    print(streams.report(played))
+    return 0
+
+
 def main() -> int:
-    """Run the stories in a place of their own; 1 where one did not end as expected."""
+    """Run what is asked for in a place of its own; 1 where a story did not end as expected."""
+    if sys.argv[1:2] == ["streams"]:
+        return _play(sys.argv[2:])
     if sys.argv[1:] != ["noise"]:
-        print("usage: LLM_MODEL=… python -m tests.evals noise")
+        print("usage: LLM_MODEL=… python -m tests.evals noise | streams [FILE] [--show]")
         return 2
     configure_logging("warning", "console")
     with tempfile.TemporaryDirectory(prefix="skill-worker-evals-") as home:

@@ -130,7 +130,8 @@ async def test_white_space_around_a_memory_is_left_out_and_all_within_stays(
 async def test_a_part_can_be_exported(server: str, template: str, tmp_path: Path) -> None:
     async with empty_place(server, template, tmp_path) as place:
         await place.take(*LINES)
-        assert [line["id"] for line in await place.give(Kind.MEMORY, tenant="t")] == ["M1", "m2", "m3"]
+        memories = await place.give(Kind.MEMORY, tenant="t")
+        assert [line["id"] for line in memories] == ["M1", "m2", "m3"]
         of_b = await place.give(agent="b")
         assert [line.get("id", line.get("name")) for line in of_b] == ["M1", "refund"]
         assert (of_b[1]["agent_id"], "other_agent_ids" in of_b[1]) == ("b", False)
