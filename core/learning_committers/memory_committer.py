@@ -260,17 +260,19 @@ class MemoryCommitter(ItemCommitter):
 def reach_of(request: MemoryRequest, context: SubmitContext, known: Reach, now: datetime) -> Reach:
     """Return how long and for whom a memory holds after a request; what it leaves open stays.
 
-    An end that has passed does not stay: what is said now holds now. Raises Refused.
+    An end that had passed when this was said does not stay: what was said then held then. Feedback
+    that is decided late may end a memory in what is the past by now. Raises Refused.
     """
+    said = context.said_at or now
     scope = request.scope or known.scope
     if request.user is not None and request.scope is not Scope.USER:
         raise Refused(Message("memory.user_without_scope"), hint=Message("memory.scope_user"))
-    if request.valid_until is not None and request.valid_until < now and not request.is_import:
+    if request.valid_until is not None and request.valid_until < said and not request.is_import:
         raise Refused(
             Message("memory.over", until=request.valid_until.isoformat()),
             hint=Message("memory.over_hint"),
         )
-    stays = known.valid_until is not None and (known.valid_until >= now or request.is_import)
+    stays = known.valid_until is not None and (known.valid_until >= said or request.is_import)
     until = request.valid_until or (known.valid_until if stays and not request.endless else None)
     if scope is not Scope.USER:
         return Reach(valid_until=until, scope=scope)

@@ -64,7 +64,7 @@ async def test_a_memory_holds_as_long_and_for_whom_it_is_said(
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"valid_until": PAST}, "valid_until 2020-05-31T00:00:00+00:00 has passed"),
+        ({"valid_until": PAST}, "valid_until 2020-05-31T00:00:00+00:00 had passed"),
         ({"user": "lee"}, "user is only given with scope user"),
         ({"scope": "user", "author": None}, "scope user needs to know which user"),
     ],
@@ -75,6 +75,16 @@ async def test_what_cannot_be_meant_is_refused_with_what_to_do(
     receipt = await submitted(World(), **given)  # type: ignore[arg-type]
     assert receipt.status is ReceiptStatus.REFUSED
     assert why in receipt.message
+
+
+async def test_what_is_decided_late_ends_when_it_was_said_to() -> None:
+    world = World()
+    first = await submitted(world)
+    late = said_by("kim").model_copy(update={"said_at": datetime(2020, 5, 1, tzinfo=UTC)})
+    request = ask("", operation="UPDATE", target_id=first.target_id, valid_until=PAST)
+    receipt = await world.gate.submit(request, late)
+    assert receipt.status is ReceiptStatus.APPLIED
+    assert await reach(world, first) == (PAST, "agent", None)
 
 
 async def test_an_import_may_bring_in_what_is_over() -> None:
