@@ -73,7 +73,7 @@ class _Run:
         self.element.clear()
         with self.element:
             show(el("h1", self.visit.say("run.title")))
-            show(_facts(self.visit, line))
+            show(facts(self.visit, line))
             self._buttons(line)
             show(join(_outcome(self.visit, line)))
             show(el("h2", self.visit.say("run.steps")))
@@ -130,7 +130,8 @@ class _Run:
             await self.refresh(always=True)
 
 
-def _facts(visit: Visit, line: RunLine) -> Markup:
+def facts(visit: Visit, line: RunLine) -> Markup:
+    """Draw what was said, when, by whom and about what."""
     piece, say = line.feedback, visit.say
     rows: list[tuple[str, Part]] = [
         (say("common.status"), status(visit, piece.status)),
@@ -143,14 +144,14 @@ def _facts(visit: Visit, line: RunLine) -> Markup:
         (say("run.attempts"), str(piece.attempts)),
         (say("run.spent"), spent(visit, piece.usage)),
     ]
-    facts = [join([el("dt", name), el("dd", value)]) for name, value in rows]
+    pairs = [join([el("dt", name), el("dd", value)]) for name, value in rows]
     return el(
         "section",
         el("blockquote", piece.content, class_="text"),
         el("p", f"{say('run.task')}: {piece.task}", class_="muted") if piece.task else None,
         _output(visit, piece.output) if piece.output is not None else None,
         _error(visit, piece.error) if piece.error else None,
-        el("dl", *facts, class_="facts-grid"),
+        el("dl", *pairs, class_="facts-grid"),
         twin(visit, f"/v1/feedback/{piece.id}/run"),
     )
 
