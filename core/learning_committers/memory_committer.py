@@ -74,9 +74,23 @@ def merged(old: str, request: MemoryRequest) -> str:
 
 
 def _extended(old: str, new: str) -> str:
-    if new.startswith(old):
+    if new.startswith(old) and _ends_a_word(new, len(old)):
         return new
-    return old if normal_form(new) in normal_form(old) else f"{old}\n{new}"
+    return old if _says(normal_form(old), normal_form(new)) else f"{old}\n{new}"
+
+
+def _says(old: str, new: str) -> bool:
+    """Whether `new` stands in `old` as whole words: "up to 10" does not say "up to 1"."""
+    at = old.find(new)
+    while at >= 0:
+        if _ends_a_word(old, at) and _ends_a_word(old, at + len(new)):
+            return True
+        at = old.find(new, at + 1)
+    return False
+
+
+def _ends_a_word(text: str, at: int) -> bool:
+    return not (text[at - 1 : at].isalnum() and text[at : at + 1].isalnum())
 
 
 def _refined(old: str, part: str, new: str) -> str:

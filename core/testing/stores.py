@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from core.agent.reply_keys import candidate_prefix, matching_prefix, reply_event
 from core.changes.gate.receipts import receipt_of
-from core.domain.errors import InvalidInput, LeaseLost, NotFound, Refused
+from core.domain.errors import InvalidInput, LeaseLost, NotFound
 from core.domain.input_formats.feedback import feedback_digest
 from core.domain.models import (
     NO_USAGE,
@@ -23,8 +23,6 @@ from core.domain.models import (
     NewFeedback,
     Outcome,
     Outline,
-    Pause,
-    PauseKind,
     Receipt,
     RunEvent,
     Usage,
@@ -189,60 +187,6 @@ class MemoryRuns:
             intent_hint=part.learning_candidate.intent_hint,
             generation=feedback.generation,
         )
-
-
-class MemoryIntake:
-    """Retry and cancel feedback of the inbox; `current` is the pause."""
-
-    def __init__(
-        self,
-        inbox: MemoryInbox,
-        *,
-        journal: MemoryJournal | None = None,
-        clock: Callable[[], datetime] | None = None,
-    ) -> None:
-        self.current: Pause | None = None
-        self._inbox = inbox
-        self._journal = journal or MemoryJournal()
-        self._clock = clock or ticking_clock()
-
-    async def revive(self, feedback_id: str) -> Feedback:
-        found = await self._inbox.get(feedback_id)
-        if not found.status.is_end:
-            raise Refused(f"feedback {feedback_id} has not ended: it is {found.status}")
-        return self._inbox.queue_again(found)
-
-    async def cancel(self, feedback_id: str, reason: str) -> Feedback:
-        found = await self._inbox.get(feedback_id)
-        if found.status.is_end:
-            raise Refused(f"feedback {feedback_id} has ended: it is {found.status}")
-        taken = self._inbox.take_off(found)
-        await self._inbox.finish(taken, Outcome(status=FeedbackStatus.CANCELLED, error=reason))
-        await self._journal.emit(
-            RunEvent(
-                name="feedback.cancelled",
-                tenant_id=found.tenant_id,
-                feedback_id=feedback_id,
-                data={"error": reason},
-            )
-        )
-        return await self._inbox.get(feedback_id)
-
-    async def pause(self, reason: str) -> Pause:
-        since = self.current.since if self.current else self._clock()
-        known = self.current.reason if self.current else ""
-        self.current = Pause(kind=PauseKind.PAUSED, reason=reason or known, since=since)
-        await self._journal.emit(RunEvent(name="queue.paused", data={"reason": reason}))
-        return self.current
-
-    async def resume(self) -> bool:
-        was_paused, self.current = self.current is not None, None
-        if was_paused:
-            await self._journal.emit(RunEvent(name="queue.resumed"))
-        return was_paused
-
-    async def paused(self) -> Pause | None:
-        return self.current
 
 
 class MemoryJournal:

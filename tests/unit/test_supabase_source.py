@@ -8,7 +8,7 @@ import pytest
 
 from core.domain.models import FeedbackStatus, Outcome
 from core.polling_manager import fetch_feedback_task
-from core.testing.stores import MemoryIntake
+from core.testing.intake import MemoryIntake
 from tests.support.list_source import ListSource
 from tests.support.supabase import AGENT, TENANT, Supabase, supabase
 

@@ -159,10 +159,12 @@ class ChangeGate:
             if not self._deps.dry_run:
                 await self._note_repeated(change)
             return receipts.known_receipt(change)
-        placed = await settle(change, prepared.blobs, self._deps.steps, self._deps.changes)
-        if placed.is_whole and placed.overtaken_by is not None:
-            return await self._overtaken(change, placed.overtaken_by)
-        change, blobs = placed.change, placed.blobs
+        blobs = prepared.blobs
+        if words := await drafts.later_words(change, self._deps):
+            placed = await settle(change, blobs, words, self._deps.steps, self._deps.changes)
+            if placed.is_whole and placed.overtaken_by is not None:
+                return await self._overtaken(change, placed.overtaken_by)
+            change, blobs = placed.change, placed.blobs
         change = change.model_copy(update={"held": tuple(self._deps.policy(change))})
         if self._deps.dry_run:
             return receipts.receipt_of(change)

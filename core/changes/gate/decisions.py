@@ -302,18 +302,27 @@ class Decisions:
                 **said,
             }
         )
-        placed = await settle(fresh, prepared.blobs, self._deps.steps, self._deps.changes)
-        if placed.is_whole and placed.overtaken_by is not None:
-            raise Refused(
-                Message("review.overtaken", id=change.id, **named(placed.overtaken_by)),
-                hint=Message("review.reject_or_edit"),
-            )
-        fresh = placed.change
+        fresh, blobs = await self._in_said_order(fresh, prepared.blobs)
         if not self._deps.dry_run:
             event = records.event(event_name, fresh, by=by)
-            replace = self._deps.reviews.replace(fresh, change, placed.blobs, event)
+            replace = self._deps.reviews.replace(fresh, change, blobs, event)
             await self._first(change.id, replace)
         return fresh
+
+    async def _in_said_order(
+        self, fresh: Change, blobs: Mapping[str, bytes]
+    ) -> tuple[Change, Mapping[str, bytes]]:
+        """Return as much of a change as was not said anew since. Raises Refused if nothing is."""
+        words = await drafts.later_words(fresh, self._deps)
+        if not words:
+            return fresh, blobs
+        placed = await settle(fresh, blobs, words, self._deps.steps, self._deps.changes)
+        if placed.is_whole and placed.overtaken_by is not None:
+            raise Refused(
+                Message("review.overtaken", id=fresh.id, **named(placed.overtaken_by)),
+                hint=Message("review.reject_or_edit"),
+            )
+        return placed.change, placed.blobs
 
 
 def _edited(change_id: str) -> Stale:

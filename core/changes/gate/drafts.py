@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from core.changes.gate.deps import GateDeps
@@ -15,6 +15,7 @@ from core.domain.models import (
     ChangeRequest,
     ChangeStatus,
     Kind,
+    LaterWord,
     MemoryRequest,
     MergeMode,
     Operation,
@@ -221,6 +222,11 @@ def _known_target(request: ChangeRequest, context: SubmitContext) -> str:
     if isinstance(request, AttachRequest):
         return context.agent_id
     return request.target_id or ""
+
+
+async def later_words(change: Change, deps: GateDeps) -> Sequence[LaterWord]:
+    """Return what was said later about the target; nothing is later than what a person says now."""
+    return await deps.steps.later(change) if change.said_at is not None else ()
 
 
 def revert_of(change: Change, reason: str) -> RestoreRequest:
