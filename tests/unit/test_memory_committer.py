@@ -160,6 +160,17 @@ async def test_extend_keeps_every_byte_of_the_old() -> None:
     assert again.status is ReceiptStatus.KNOWN
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("한도 10", "한도 1"), ("한도 1", "한도 10"), ("at most 100", "most 10")]
+)
+async def test_extend_takes_no_part_of_a_word_for_the_whole(old: str, new: str) -> None:
+    world = World()
+    first = await submitted(world, old, "1")
+    receipt = await updated(world, first.target_id, new, merge_mode="EXTEND")
+    assert receipt.status is ReceiptStatus.APPLIED
+    assert await texts(world) == [f"{old}\n{new}"]
+
+
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 async def test_refine_changes_the_named_part_and_keeps_every_other_byte(form: str) -> None:
     world = World()

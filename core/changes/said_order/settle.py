@@ -207,14 +207,14 @@ def _with(
     after = Snapshot(content=made.text, name=made.name, files=refs)
     warning = Message(
         "order.part_not_set",
-        parts=", ".join(left) or change.target_name,
+        parts=", ".join(filter(None, left)) or change.target_name,
         **named(word),
     )
     update = {
         "after": after,
         "operation": Operation.UPDATE,
         "target_name": after.name,
-        "warnings": (*change.warnings, warning),
+        "warnings": (*change.warnings, *([warning] if left else ())),
     }
     settled_change = change.model_copy(update=update)
     return Settled(
