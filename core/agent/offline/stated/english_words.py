@@ -1,0 +1,144 @@
+"""The English words that tell conditions from outcomes (data of `english`)."""
+
+from __future__ import annotations
+
+import re
+
+# How a number is compared: the words before it, and those after it.
+BEFORE = (
+    ("<=", r"no (?:more|longer|later|higher|older|larger|heavier) than|not (?:more|longer|over|above|exceeding)(?: than)?"),
+    ("<=", r"at most|up to(?: and including)?|a maximum of|max(?:imum)?(?: of)?|within|by|inside"),
+    (">=", r"no (?:less|fewer|earlier|lower|younger) than|not (?:less|fewer) than|at least|a minimum of|min(?:imum)?(?: of)?"),
+    (">=", r"(?:from|starting (?:from|at|on)|as of)"),
+    (">", r"(?:more|greater|higher|longer|larger|bigger|older|heavier|later|bigger|further|farther|taller|warmer|hotter|wider) than"),
+    (">", r"over|above|exceeds?|exceeding|in excess of|beyond|past|after|upwards of"),
+    ("<", r"(?:less|fewer|lower|shorter|smaller|younger|lighter|earlier|cheaper|sooner|colder|nearer) than"),
+    ("<", r"under|below|before"),
+)
+AFTER = (
+    (">=", r"\s?\+|\s(?:or|and) (?:more|over|above|up|upwards?|older|longer|heavier|higher|later|after|greater|larger|further)|\s?onwards?|\sand up"),
+    ("<=", r"\s(?:or|and) (?:less|under|below|fewer|younger|shorter|lighter|lower|earlier|before|smaller|cheaper)"),
+)
+RANGE = re.compile(r"\s?(?:to|and|-|–|—|through|until|up to)\s?(?:and including\s)?", re.I)
+RANGES = re.compile(r"(?:\b(?P<between>between)|\b(?P<from>from)|\b(?:aged|of|in|weighing|costing))?\s*$", re.I)
+IF = re.compile(
+    r"(?P<unless>unless\s)?(?P<even>even (?:if|when|where|for)\s)?(?P<if>(?:if|when|whenever|where|in case|once|for|with|should|as soon as|any time|anytime)\s)?",
+    re.I,
+)
+_VERBS = (
+    "must should shall can cannot can't could may might will won't need needs require requires get gets "
+    "go goes pay pays ship ships is are isn't aren't was were have has do does don't doesn't qualify "
+    "qualifies count counts cost costs receive receives earn earns come comes ride rides enter enters "
+    "travel travels use uses wait waits call calls ask asks send tell route escalate apply applies add "
+    "charge charges refund refunds reject rejects approve notify let take takes stay stays fall falls "
+    "stop shut turn switch put hold give offer offers contact involve inform open close pass passes fail "
+    "fails land lands start starts end ends expire expires become becomes travel include includes incur "
+    "incurs attract attracts carry carries trigger triggers demand demands deserve deserves wins win skip "
+    "skips bypass sign signs flag book treat handle file keep move mark log bring ring page raise lower "
+    "cancel return order waive deduct double issue gives gives report book sits sit join joins left leave "
+    "belong belongs follow follows see show shows run runs we you they it he she please always never just "
+    "only automatically also then there no free nothing"
+).split()
+VERB = r"(?:" + "|".join(re.escape(word) for word in sorted(set(_VERBS), key=len, reverse=True)) + r")"
+MAIN = re.compile(
+    r"\b(?:must|should|shall|can|cannot|can't|may|will|won't|needs?|requires?|gets?|goes|go|pays?|ships?|is|are|isn't|aren't|"
+    r"have|has|do|does|don't|doesn't|qualify|receives?|earns?|counts?|costs?|comes?|travels?|rides?|enters?|waits?|fly|flies|"
+    r"stays?|uses?|take|takes|start|starts|book|books|attract|follow|follows|join|joins|skip|see|eat|eats|park|parks)\b(?!-)",
+    re.I,
+)
+# What may stand between an amount and the outcome: `days after purchase`, `in total`, `old`.
+POST = re.compile(
+    r"(?:\s(?:inclusive|each|old|long|away|late|overdue|early|wide|high|heavy|deep|tall|in total|in value|of age|in a row|or so|"
+    r"a day|a week|a month|a year|per \w+|(?:after|before|since|from|of|in|on|at|to|past|into) (?:the |a |an |their |our |his |her |its )?"
+    rf"(?!{VERB}\b)[\w-]+(?: (?!{VERB}\b)[\w-]+)?))*",
+    re.I,
+)
+ELSE = re.compile(
+    r"(?:(?P<none>no ?one else|nobody else|nothing else|none of the (?:others|rest))\b"
+    r"|(?:for |to |with )?(?:everything|everyone|everybody|anything|anyone|anybody|all) else\b|otherwise\b|if not\b|else\b"
+    r"|(?:for |to )?(?:all |any |the )?(?:others\b|the rest\b|rest\b|remainder\b|remaining \w+|other \w+(?: \w+)?(?= (?:must|should|can|can't|may|will|need|needs|get|gets|go|goes|pay|"
+    r"pays|are|is|don't|do|have|ship|stay|take|cost|costs)\b)))[,:]?",
+    re.I,
+)
+LEADS = re.compile(
+    r"^(?:from now on|going forward|in future|please|also|as a rule|remember|note(?: that)?|fyi|just so you know|hi|ok|okay|so|and|"
+    r"by the way|our rule is|the rule is|our policy is(?: that)?|we agreed(?: that)?|always)[,:]?\s+",
+    re.I,
+)
+VAGUE = re.compile(
+    r"\b(?:roughly|usually|normally|generally|typically|often|sometimes|mostly|judg(?:e?)ment|depends?|depending|feel|feels|maybe|"
+    r"perhaps|possibly|probably|try to|where you can|where possible|if possible|if needed|as needed|decent|reasonable|sensible|"
+    r"about|around|approximately|approx|or so|weigh up|consider|a few|several|many|most|big|small|doubt|unsure|not sure|hesitat\w*|let it slide|flexible|"
+    r"it's fine|feel free|use your|common sense|ideally|preferably|likely|seems?|looks? like|appropriate|nearly|almost|lenient|"
+    r"tends?|prefer|rather|good idea|best to|might|case by case|within reason|gut)\b",
+    re.I,
+)
+EXCEPT = re.compile(r"\b(?:except|exception|excluding|apart from|other than|however|only if|only when|provided|as long as|although|though|"
+                    r"whichever|whatever|unless|but|even|until|nor|either|instead of)\b", re.I)
+INSIDE = re.compile(r"\b(?:if|when|whenever|otherwise|or else|in which case)\b", re.I)
+ARTICLES = frozenset(
+    "a an the any all every each our your their its his her my this that these those some".split()
+)
+LINKS = frozenset(
+    "is are was were be been of that which who with by for has have had in at it it's they they're he she you we i "
+    "placed made aged worth costing weighing taking totalling totaling lasting booked received sent submitted costs cost weighs "
+    "weigh takes take lasts last goes go gets get comes come to from on than do does value valued priced there a an the only "
+    "arriving arrives arrive filed logged bought ordered requested running runs measuring travelling traveling carrying spends "
+    "spend spending stays stay staying reaches reach hits hit rises rise climbs drops drop falls fall scores score scoring contain "
+    "contains containing needs need someone somebody anyone anybody something anything you're we're".split()
+)
+MEASURES = (
+    (re.compile(r"\b(?:weigh\w*|heavier|lighter|heavy)\b", re.I), "weight"),
+    (re.compile(r"\b(?:aged|older|younger|years old|of age|year olds?)\b", re.I), "age"),
+    (re.compile(r"\b(?:last\w*|longer|tak(?:es?|ing))\b", re.I), "duration"),
+    (re.compile(r"\b(?:scor\w+)\b", re.I), "score"),
+    (re.compile(r"\b(?:cost\w*|priced|worth|cheaper)\b", re.I), "amount"),
+)
+DEFAULTS = {
+    "kg": "weight", "g": "weight", "ton": "weight", "lb": "weight", "km": "distance", "mile": "distance",
+    "m": "length", "cm": "length", "%": "rate", "degree": "temperature", "year": "duration",
+    "month": "duration", "week": "duration", "day": "days", "working day": "working days",
+    "business day": "business days", "night": "nights", "hour": "duration", "minute": "duration",
+    "second": "duration", "person": "people", "item": "items", "point": "points", "page": "pages",
+    "GB": "size", "MB": "size", "time": "times",
+}  # fmt: skip
+SHOWN = frozenset(
+    "kg g ton lb km mile m cm % degree year month week day hour minute second GB MB".split()
+) | {"working day", "business day"}
+IS = re.compile(
+    r"(?P<who>(?:(?!\b(?:if|when|then)\b)[\w'-]+ ){0,4}?(?:it|they|he|she|we|you|[\w-]+))(?:'s|'re| is| are)(?P<not>n't| not)? "
+    r"(?:an? |the )?(?P<value>[\w-]+(?: [\w-]+)?)(?=\s*(?:,|:|$|\s(?:then|and|or)\b))",
+    re.I,
+)
+DOES = re.compile(
+    r"(?P<who>(?:it|they|he|she|you|we|(?:the |an? )?[\w-]+))(?P<not> don't| doesn't| do not| does not)? "
+    r"(?P<value>(?:book|pay|order|come|arrive|apply|travel|collect|go|call|sign|register|deliver|ship|buy|live|fly|sit|work|park)(?:e?s)? "
+    r"(?:by|via|through|in|on|online|from|to|at|with|for)(?: (?:the |an? )?[\w-]+(?: or (?:the |an? )?[\w-]+)?)?)(?=\s*(?:,|:|$|\s(?:then|and|or)\b))",
+    re.I,
+)
+CATEGORY = re.compile(
+    r"(?P<who>(?:(?:all|any|every|each|for)\s)?(?!(?:if|when|unless|where|once|with|even|the|our|my|we|it|they|there|this|that|please|you|i|he|she)\b)[A-Za-z][\w-]*(?: [\w-]+){0,2}?)"
+    r"(?:\s(?:(?:marked|labelled|labeled|tagged|flagged|classed|rated|classified|that are|who are|which are)(?: as)?"
+    r"|(?P<how>from|with|without|in|under|for|to|by))\s(?:an? |the |any )?(?P<value>[\w-]+(?: [\w-]+){0,2}?))?"
+    r"(?=\s(?:must|should|can|cannot|can't|may|will|won't|need|needs|get|gets|go|goes|pay|pays|are|is|aren't|don't|doesn't|do|"
+    r"have|has|ship|ships|travel|travels|receive|receives|wait|earn|qualify|require|requires|come|cost|costs|fly|stay|take)\b)",
+    re.I,
+)
+HAS = re.compile(
+    r"(?P<who>(?:the |an? )?(?:[\w-]+ ){0,2}?[\w-]+) (?:(?:has|have|includes?|contains?|carries|comes with)(?P<no> no| not got)?|(?P<lacks>lacks?|is missing|are missing|does not have|doesn't have|don't have))"
+    r" (?:(?:an?|the|any) )?(?P<value>[\w-]+(?: [\w-]+){0,2}?)(?=\s*(?:,|:|$|\s(?:then|and|or)\b))",
+    re.I,
+)
+_DOWN = "lighter|smaller|shorter|younger|cheaper|below|under|less|fewer|lower|earlier|before|sooner"
+_UP = "heavier|larger|bigger|longer|older|above|over|more|higher|later|after|beyond"
+SAME = re.compile(
+    rf"(?:for |with )?(?:(?:anything|everything|anyone|everyone|those|ones|orders|amounts|all|any) )?(?:(?P<down>{_DOWN})|(?P<up>{_UP}))"
+    rf"(?: (?:than )?(?:that|this|it)| ones?| (?:amounts?|orders?|items?|claims?|loans?|parcels?|groups?|bookings?|purchases?))?(?=[,:]?\s(?:(?!\d)[^\d\s$£€₩]))[,:]?(?!\s(?:than|the|a|an|\d))",
+    re.I,
+)
+BARE = frozenset("those ones them anything anyone everything everyone amounts ages age that numbers".split())
+PERSONS = re.compile(
+    r"\b(?:child(?:ren)?|kids?|anyone|people|person|customers?|guests?|drivers?|students?|passengers?|applicants?|visitors?|minors?|"
+    r"members?|players?|adults?|seniors?|employees?|patients?|users?|riders?|travell?ers?|everyone)\b",
+    re.I,
+)
