@@ -31,7 +31,7 @@ RIGHT, WRONG, MEMORY, OTHER = "right table", "wrong table", "memory", "other"
 _FACTORS = [Fraction(n) for n in (1, 12, 7, 24, 60, 100, 1000, 10_000, 3600, 365, 30)]
 _FACTORS += [1 / factor for factor in _FACTORS[1:]]
 _LITERAL = re.compile(r'(?:date|time)\("[^"]*"\)|"[^"]*"|-?\d+(?:\.\d+)?|\btrue\b|\bfalse\b')
-_NO = re.compile(r"without|\bno\b|\bnot\b|\bnone\b|없음|없|미|비|안 |아님|false|n't", re.I)
+_NO = re.compile(r"without|\bno\b|\bnot\b|\bnone\b|없|미(?!만)|비회|비 |안 |못 |아님|아니|불|false|n't", re.I)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _wanted(rows: JsonValue) -> DecisionTable:
     assert isinstance(rows, list)
     whens = [{str(k): _feel(str(v)) for k, v in row["when"].items()} for row in rows]  # type: ignore
     names = list(dict.fromkeys(name for when in whens for name in when))
-    thens = [json.dumps(row["then"], ensure_ascii=False) for row in rows]  # type: ignore
+    thens = [" ".join(map(str, row["then"].values())) for row in rows]  # type: ignore
     return DecisionTable(
         name="wanted",
         hit_policy="RULE ORDER",  # type: ignore[arg-type]
@@ -232,8 +232,14 @@ def _matched(outcomes: Sequence[tuple[str, str]]) -> bool:
         return False
     if not all(map(_same_numbers, mine, theirs)):
         return False
-    told = sum(map(_like, mine, theirs))
-    return all(sum(map(_like, mine, order)) <= told + 1e-9 for order in permutations(theirs))
+    told = sum(map(_fits, mine, theirs))
+    return all(sum(map(_fits, mine, order)) <= told + 1e-9 for order in permutations(theirs))
+
+
+def _fits(mine: str, theirs: str) -> float:
+    """Return how well two outcomes go together: words, numbers, and whether they say no."""
+    says_no = bool(_NO.search(theirs)) or theirs in {"0", "0%", "False"}
+    return _like(mine, theirs) + (bool(_NO.search(mine)) is says_no) + _same_numbers(mine, theirs)
 
 
 def _same_numbers(mine: str, theirs: str) -> bool:

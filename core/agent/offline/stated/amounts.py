@@ -41,7 +41,7 @@ _KOREAN_UNITS = (
 )
 _ENGLISH_UNITS = (
     "%|percent|per cent|KRW|USD|EUR|GBP|won|dollars?|euros?|pounds?|kg|kgs|kilos?|grams?|g|tons?|"
-    "tonnes?|lbs?|km|kilomet(?:re|er)s?|miles?|met(?:re|er)s?|cm|m|"
+    "tonnes?|lbs?|km|kilomet(?:re|er)s?|miles?|met(?:re|er)s?|cm|mm|m|"
     "years?|months?|weeks?|(?:working |business |calendar )?days?|nights?|hours?|hrs?|minutes?|mins?|"
     "seconds?|degrees?(?: C| Celsius)?|°C|°|points?|items?|people|persons?|guests?|users?|seats?|"
     "units?|pieces?|pages?|words?|characters?|times|copies|boxes|pallets?|lit(?:re|er)s?|GB|MB|"
@@ -184,3 +184,9 @@ def _sino(text: str) -> int:
         else:
             total, part, digit = total + ((part + digit) or 1) * _BIG[sign], 0, 0
     return total + part + digit
+
+
+def amount(text: str) -> str:
+    """Return the first amount of a text in digits: `100만` is 1000000, `1억 5천만` is 150000000."""
+    korean = bool(re.search("[가-힣]", text))
+    return next(one.text for one in amounts(text, korean=korean) if one.kind == "number")

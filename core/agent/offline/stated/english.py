@@ -52,7 +52,8 @@ class _Reader:
     def read(self) -> list[Case]:
         """Return the cases, earlier ones included."""
         heads = self._heads()
-        if not heads or heads[0].start:
+        is_turned = not heads or heads[0].start or (heads[0].weak and w.INSIDE.search(self._text))
+        if is_turned:
             return self._turned()
         for at, head in enumerate(heads):
             end = heads[at + 1].start if at + 1 < len(heads) else len(self._text)
@@ -141,6 +142,8 @@ class _Reader:
         if match is None or re.search(r"\d", match[0]):
             return None
         who = [word for word in match["who"].split() if word.lower() not in w.ARTICLES]
+        if not who:
+            return None
         known = [one for head in heads for when in head.whens for one in when]
         column = next((o.column for o in [*known, *self._earlier()] if o.kind == "string"), "")
         if match["value"]:
@@ -158,7 +161,9 @@ class _Reader:
     ) -> tuple[Condition, int] | None:
         return self._number(at, known) or (self._is(at, known) if is_if else None)
 
-    def _number(self, at: int, known: Sequence[Condition]) -> tuple[Condition, int] | None:
+    def _number(
+        self, at: int, known: Sequence[Condition], *, turned: bool = False
+    ) -> tuple[Condition, int] | None:
         """Read `orders over 1,000 KRW` from `at` on, with what may stand between it and a verb."""
         one = next((amount for amount in self._amounts if amount.start >= at), None)
         if one is None:
@@ -166,7 +171,7 @@ class _Reader:
         before = self._text[at : one.start]
         if re.search(r"[,;:.]\s|\b(?:and|or|then|to|must|should|need|needs|get|gets|pay|pays)\b.*\s\w", before.replace("up to", "")):
             return None
-        compared = self._range(before, one) or self._compared(before, one)
+        compared = self._range(before, one) or self._compared(before, one, turned=turned)
         if compared is None:
             return None
         test, words, end, unit = compared
@@ -190,24 +195,27 @@ class _Reader:
             return None
         return f"[{low.text}..{high.text}]", words, high.end, high.unit or low.unit
 
-    def _compared(self, before: str, one: Amount) -> tuple[str, str, int, str] | None:
+    def _compared(self, before: str, one: Amount, *, turned: bool) -> tuple[str, str, int, str] | None:
         for sign, words in w.AFTER:
             if match := re.compile(words, re.I).match(self._text, one.end):
                 lead = re.sub(r"\bfrom\s*$", "", before, flags=re.I)
-                return f"{sign} {one.text}", lead, match.end(), ""
+                unit = w.COUNTED.match(self._text, match.end())
+                return f"{sign} {one.text}", lead, unit.end() if unit else match.end(), ""
         for sign, words in w.BEFORE:
             match = re.search(rf"\b(?:{words})\s*(?:the )?$", before, re.I)
-            if match is None or (one.kind == "number" and self._is_moment(match[0], one)):
+            if match is None:
+                continue
+            if one.kind == "number" and self._is_moment(match[0], one, turned=turned):
                 continue
             if sign == ">=" and match[0].lower().startswith("from") and one.kind == "number":
                 continue
             return f"{sign} {one.text}", before[: match.start()], one.end, ""
         return None
 
-    def _is_moment(self, word: str, one: Amount) -> bool:
+    def _is_moment(self, word: str, one: Amount, *, turned: bool) -> bool:
         """Whether `after` a number is no comparison: only one of days that are spoken of is."""
-        spoken = any(known.unit == one.unit and one.unit for known in self._earlier())
-        return word.lower().startswith(("past", "before", "by")) or (
+        spoken = turned or any(known.unit == one.unit and one.unit for known in self._earlier())
+        return word.lower().startswith(("before", "by")) or (
             word.lower().startswith("after") and not spoken
         )
 
@@ -244,10 +252,13 @@ class _Reader:
 
     def _turned(self) -> list[Case]:
         """Read `Use the freight desk if the parcel weighs more than 20 kg`."""
-        for match in re.finditer(r"\s(?:if|when|for|on|to)\s", self._text):
-            read = self._number(match.end(), [])
-            if read is None and match[0].strip() in {"if", "when"}:
+        for match in w.TURNED.finditer(self._text):
+            read = self._number(match.end(), [], turned=True)
+            if read is None and match[0].strip().lower() in {"if", "when"}:
                 read = self._is(match.end(), [])
+            is_bare = not match[0].strip()
+            if is_bare and not w.GIVEN.match(self._text):
+                continue
             if read is not None and not self._text[read[1] :].strip():
                 outcome = _outcome(self._text[: match.start()])
                 return [*self._cases, Case((read[0],), outcome, self._sentence)]
@@ -283,9 +294,14 @@ def _named(
         column = f"{subject} {measure}" if measure != after else measure
     else:
         column = subject
-    if condition.unit in w.SHOWN and condition.unit not in column and measure != "age":
+    column = next((o.column for o in known if _stem(o.column) == _stem(column)), column)
+    if condition.unit in w.SHOWN and condition.unit not in column and (measure, condition.unit) != ("age", "year"):
         column = f"{column} ({condition.unit})"
     return replace(condition, column=column)
+
+
+def _stem(column: str) -> str:
+    return re.sub(r"s\b|\s*\([^)]*\)$", "", column.casefold())
 
 
 def _subject(words: str) -> str:
@@ -301,6 +317,6 @@ def _outcome(text: str) -> str:
     plain = re.sub(r"[,;\s]+(?:and|while|whereas|but)$", "", plain)
     if not re.search(r"\w{2}", plain):
         raise NotARule("no outcome")
-    if w.EXCEPT.search(plain) or w.INSIDE.search(plain):
+    if w.EXCEPT.search(plain) or w.INSIDE.search(plain) or w.LIMITS.search(plain):
         raise NotARule("an outcome with a condition of its own")
     return plain

@@ -26,30 +26,33 @@ IF = re.compile(
     re.I,
 )
 _VERBS = (
-    "must should shall can cannot can't could may might will won't need needs require requires get gets "
-    "go goes pay pays ship ships is are isn't aren't was were have has do does don't doesn't qualify "
-    "qualifies count counts cost costs receive receives earn earns come comes ride rides enter enters "
-    "travel travels use uses wait waits call calls ask asks send tell route escalate apply applies add "
-    "charge charges refund refunds reject rejects approve notify let take takes stay stays fall falls "
-    "stop shut turn switch put hold give offer offers contact involve inform open close pass passes fail "
-    "fails land lands start starts end ends expire expires become becomes travel include includes incur "
-    "incurs attract attracts carry carries trigger triggers demand demands deserve deserves wins win skip "
-    "skips bypass sign signs flag book treat handle file keep move mark log bring ring page raise lower "
-    "cancel return order waive deduct double issue gives gives report book sits sit join joins left leave "
-    "belong belongs follow follows see show shows run runs we you they it he she please always never just "
-    "only automatically also then there no free nothing"
+    "must should shall can cannot can't could may might will won't need needs require requires "
+    "get gets go goes pay pays ship ships is are isn't aren't was were have has do does don't "
+    "doesn't qualify qualifies count counts cost costs receive receives earn earns come comes "
+    "ride rides enter enters travel travels use uses wait waits call calls ask asks send tell "
+    "route escalate apply applies add charge charges refund refunds reject rejects approve "
+    "notify let take takes stay stays fall falls stop shut turn switch put hold give offer "
+    "offers contact involve inform open close pass passes fail fails land lands start starts "
+    "end ends expire expires become becomes include includes incur incurs attract attracts "
+    "carry carries trigger triggers demand demands deserve deserves wins win skip skips bypass "
+    "sign signs flag book treat handle file keep move mark log bring ring page raise lower "
+    "cancel return order waive deduct double issue gives report sits sit join joins left leave "
+    "eat eats drink drinks sleep sleeps vote votes drive drives buy buys rent rents borrow "
+    "borrows want wants sail swim climb attend attends meet meets speak work works mean means "
+    "brings deliver delivers check checks review reviews print prints pack packs load loads "
+    "clean cleans record records save saves answer answers reply replies remind warn warns "
+    "block blocks lock locks limit limits replace replaces repair repairs reorder postpone "
+    "delay delays train trains test tests measure measures belong belongs follow follows see "
+    "show shows run runs share shares line lines closes walk lose loses touch touches lift "
+    "lifts "
 ).split()
-VERB = r"(?:" + "|".join(re.escape(word) for word in sorted(set(_VERBS), key=len, reverse=True)) + r")"
-MAIN = re.compile(
-    r"\b(?:must|should|shall|can|cannot|can't|may|will|won't|needs?|requires?|gets?|goes|go|pays?|ships?|is|are|isn't|aren't|"
-    r"have|has|do|does|don't|doesn't|qualify|receives?|earns?|counts?|costs?|comes?|travels?|rides?|enters?|waits?|fly|flies|"
-    r"stays?|uses?|take|takes|start|starts|book|books|attract|follow|follows|join|joins|skip|see|eat|eats|park|parks)\b(?!-)",
-    re.I,
-)
+_STARTS = "you we they it he she please always never just only automatically also then there no free nothing".split()
+_ALTERNATIVES = "|".join(re.escape(word) for word in sorted(_VERBS, key=len, reverse=True))
+VERB = rf"(?:{_ALTERNATIVES}|{'|'.join(_STARTS)})"
 # What may stand between an amount and the outcome: `days after purchase`, `in total`, `old`.
 POST = re.compile(
     r"(?:\s(?:inclusive|each|old|long|away|late|overdue|early|wide|high|heavy|deep|tall|in total|in value|of age|in a row|or so|"
-    r"a day|a week|a month|a year|per \w+|(?:after|before|since|from|of|in|on|at|to|past|into) (?:the |a |an |their |our |his |her |its )?"
+    r"a day|a night|an hour|a week|a month|a year|a night|an hour|a head|apiece|per \w+|(?:after|before|since|from|of|in|on|at|to|past|into) (?:the |a |an |their |our |his |her |its )?"
     rf"(?!{VERB}\b)[\w-]+(?: (?!{VERB}\b)[\w-]+)?))*",
     re.I,
 )
@@ -120,8 +123,7 @@ CATEGORY = re.compile(
     r"(?P<who>(?:(?:all|any|every|each|for)\s)?(?!(?:if|when|unless|where|once|with|even|the|our|my|we|it|they|there|this|that|please|you|i|he|she)\b)[A-Za-z][\w-]*(?: [\w-]+){0,2}?)"
     r"(?:\s(?:(?:marked|labelled|labeled|tagged|flagged|classed|rated|classified|that are|who are|which are)(?: as)?"
     r"|(?P<how>from|with|without|in|under|for|to|by))\s(?:an? |the |any )?(?P<value>[\w-]+(?: [\w-]+){0,2}?))?"
-    r"(?=\s(?:must|should|can|cannot|can't|may|will|won't|need|needs|get|gets|go|goes|pay|pays|are|is|aren't|don't|doesn't|do|"
-    r"have|has|ship|ships|travel|travels|receive|receives|wait|earn|qualify|require|requires|come|cost|costs|fly|stay|take)\b)",
+    rf"(?=\s(?:{_ALTERNATIVES})\b)",
     re.I,
 )
 HAS = re.compile(
@@ -133,7 +135,7 @@ _DOWN = "lighter|smaller|shorter|younger|cheaper|below|under|less|fewer|lower|ea
 _UP = "heavier|larger|bigger|longer|older|above|over|more|higher|later|after|beyond"
 SAME = re.compile(
     rf"(?:for |with )?(?:(?:anything|everything|anyone|everyone|those|ones|orders|amounts|all|any) )?(?:(?P<down>{_DOWN})|(?P<up>{_UP}))"
-    rf"(?: (?:than )?(?:that|this|it)| ones?| (?:amounts?|orders?|items?|claims?|loans?|parcels?|groups?|bookings?|purchases?))?(?=[,:]?\s(?:(?!\d)[^\d\s$£€₩]))[,:]?(?!\s(?:than|the|a|an|\d))",
+    rf"(?: (?:than )?(?:that|this|it)| ones?| (?:amounts?|orders?|items?|claims?|loans?|parcels?|groups?|bookings?|purchases?))?(?=[,:]?\s(?:(?!\d)[^\d\s$£€₩]))[,:]?(?!\s(?:than|the|a|an|\d)\b)",
     re.I,
 )
 BARE = frozenset("those ones them anything anyone everything everyone amounts ages age that numbers".split())
@@ -142,3 +144,11 @@ PERSONS = re.compile(
     r"members?|players?|adults?|seniors?|employees?|patients?|users?|riders?|travell?ers?|everyone)\b",
     re.I,
 )
+LIMITS = re.compile(
+    r"\b(?:over|above|under|below|(?:more|less|fewer|longer|higher|older) than|exceeding) (?:the )?[₩$€£]?\d"
+    r"|\d[\w%,.]*(?: \w+)? (?:or|and) (?:more|over|above|up|less|under|below|fewer)\b|\bafter \d",
+    re.I,
+)
+TURNED = re.compile(r"\s(?:if|when|for|on|to)\s|\s(?=(?:after|over|above|under|below|beyond|past)\s)", re.I)
+GIVEN = re.compile(r"(?:no|free|half|full|double|triple|extra|\d+%)\b", re.I)
+COUNTED = re.compile(r"\s(?:people|persons|guests|items|pieces|units|copies|passengers|seats|tickets|days|hours|pages|words|users|students)\b", re.I)

@@ -112,7 +112,7 @@ class _Reader:
         condition = one.condition or self._compared(one.same)
         if condition.kind == "string":
             return self._category(condition, words)
-        subject = _subject(words, condition.unit)
+        subject = _subject(words, condition)
         if not subject and one.same:
             return condition
         noun = "" if one.noun in w.GENERIC else one.noun
@@ -130,15 +130,29 @@ class _Reader:
 
     def _category(self, condition: Condition, words: str) -> Condition:
         earlier = next((c for c in self._all() if _value(c) == _value(condition)), None)
+        if condition.column:
+            if words and (w.TAIL.search(words) or len(words.split()) > 2):
+                raise NotARule("more before the condition than its subject")
+            return replace(condition, column=f"{words} {condition.column}".strip())
+        if _is_presence(condition):
+            return replace(condition, column=self._last_presence(words))
         column, value = _split_value(words)
-        if value:
+        if listed := w.LISTED.match(value):
+            condition = replace(condition, test=_among(listed["value"], condition))
+        elif value:
             condition = replace(condition, test=_quoted(f"{value} {_value(condition)}", condition))
         known = [c for c in self._all() if c.kind == "string" and not _is_presence(c)]
-        if condition.column:
-            return condition
         if not column and (earlier or known):
-            return replace(condition, column=(earlier or known[-1]).column)
-        return replace(condition, column=column or "조건")
+            column = (earlier or known[-1]).column
+        column = column or "조건"
+        taken = any(one.column == column for one in (*self._kept, *self._held))
+        return replace(condition, column=f"{column} 2" if taken else column)
+
+    def _last_presence(self, words: str) -> str:
+        last = next((one for one in reversed(self._all()) if _is_presence(one)), None)
+        if last is None or words:
+            raise NotARule("nothing is said to be there")
+        return last.column
 
     def _compared(self, sign: str) -> Condition:
         last = next((c for c in reversed(self._all()) if c.kind in {"number", "date", "time"}), None)
@@ -205,7 +219,8 @@ def _between(text: str, found: list[_Found]) -> list[str]:
 
 def _bare(value: str) -> str:
     plain = w.WHERE.sub("", value).strip()
-    if not plain or len(plain.split()) > 2:
+    most = 3 if w.WHOSE.search(plain) else 2
+    if not plain or len(plain.split()) > most or w.ORDINAL.search(plain):
         raise NotARule("a value of many words")
     return plain
 
@@ -263,7 +278,9 @@ def _numbers(text: str) -> Iterator[_Found]:
             test, end = f"{compared[0]} {one.text}", compared[1]
         ending = _ending(text, end)
         if ending is None:
-            continue  # a limit in an outcome, as in "3일 이내에 답변"
+            if w.LIMIT.search(text[one.end : end]):
+                raise NotARule("a comparison that nothing follows")
+            continue  # a term in an outcome, as in "3일 이내에 답변"
         unit = one.unit or (other.unit if span and other else "")
         condition = Condition("", test, one.kind, unit)
         yield _Found(one.start, ending[0], ending[1], condition, noun=ending[2])
@@ -299,6 +316,10 @@ def _sign(text: str, one: Amount) -> tuple[str, int] | None:
 
 def _ending(text: str, at: int) -> tuple[int, Link, str] | None:
     """Return where a condition ends, what follows, and the noun that it is about."""
+    if match := w.SOON.match(text, at):
+        return match.end(), Link.THEN, ""
+    if match := w.DONE.match(text, at):
+        return match.end(), Link.THEN, match["noun"]
     for link, pattern in ((Link.EVEN, w.EVEN), (Link.OR, w.OR), (Link.AND, w.AND), (Link.THEN, w.IF)):
         if match := pattern.match(text, at):
             return match.end(), link, ""
@@ -306,7 +327,7 @@ def _ending(text: str, at: int) -> tuple[int, Link, str] | None:
     if topic:
         return topic.end(), Link.THEN, ""
     if match := w.HEAD.match(text, at):
-        return match.end(), Link.THEN, match["noun"]
+        return match.end(), Link.THEN, match["noun"] or ""
     return None
 
 
@@ -314,13 +335,16 @@ def _categories(text: str) -> Iterator[_Found]:
     for match in w.HAS.finditer(text):
         test = '"있음"' if match["has"] == "있" else '"없음"'
         link = Link.THEN if match["if"] else Link.AND if match["and"] else Link.OR if match["or"] else Link.EVEN
-        condition = Condition(match["what"], test, "string")
+        condition = Condition(match["what"] or "", test, "string")
         yield _Found(match.start(), match.end(), link, condition, may_be_outcome=not match["if"])
     for match in w.IS.finditer(text):
         group = match.groupdict()
         value = group["value"]
         bare = match["if"] == "면"
-        if re.search(r"\d$", value) or (bare and not w.is_thing(value)):
+        if re.search(r"\d$", value) or w.ORDINAL.search(value):
+            continue
+        listed = w.LISTED.match(text[: match.start()].rsplit(maxsplit=1)[-1]) if text[: match.start()].strip() else None
+        if bare and not w.is_thing(value) and not listed:
             continue
         if bare and re.match(r" ?(?:되|됩|돼|된|안 )", text[match.end() - 1 :]):
             continue
@@ -376,17 +400,26 @@ def _closed(text: str) -> str:
     return text[: match.start()] + chr(0xAC00 + stem + 16)
 
 
-def _subject(words: str, unit: str) -> str:
-    """Return the subject of a number: what stands before it, less its particle and the topic."""
+def _subject(words: str, condition: Condition) -> str:
+    """Return the subject of a number: what stands before it, less its particle.
+
+    Of a topic (`주차는 2시간까지`) it is what is counted of it.
+    """
     parts = words.split()
-    if len(parts) > MAX_SUBJECT:
+    if len(parts) > MAX_SUBJECT or "보다" in words:
         raise NotARule("more before the condition than its subject")
+    if parts and parts[-1] == "만" and condition.unit == "세":
+        parts.pop()
     if not parts:
         return ""
     last = parts[-1]
-    if re.search("(?:은|는)$", last) and not w.measures(last[:-1], unit):
-        return ""
     parts[-1] = w.PARTICLE.sub("", last) or last
+    if re.search("(?:은|는)$", last) and not w.measures(last[:-1], condition.unit):
+        if len(parts) > 2 or not w.ABOUT.search(parts[-1]) and (
+            len(parts) > 1 or w.PERSON.search(parts[-1])
+        ):
+            raise NotARule("a topic that may be a condition")
+        return f"{' '.join(parts)} {_default(condition)}"
     return " ".join(parts)
 
 
@@ -410,11 +443,15 @@ def _split_value(words: str) -> tuple[str, str]:
     value: list[str] = []
     while parts and not re.search("(?:이|가|은|는|을|를|에|로|서|의)$", parts[-1]):
         value.insert(0, parts.pop())
+    if w.ORDINAL.search(words):
+        raise NotARule("a comparison without a number")
     if len(value) > 1:
         raise NotARule("a value of many words")
     if parts and re.search("(?:을|를|에|로|서|의)$", parts[-1]):
         raise NotARule("more before the condition than its subject")
     if parts and re.search("(?:은|는)$", parts[-1]):
+        if not w.ABOUT.search(parts[-1][:-1]):
+            raise NotARule("a topic that may be a condition")
         return "", " ".join(value)
     return " ".join([*parts[:-1], *(w.PARTICLE.sub("", word) for word in parts[-1:])]), " ".join(value)
 
@@ -436,6 +473,11 @@ def _with_unit(column: str, unit: str) -> str:
 
 def _value(condition: Condition) -> str:
     return condition.test.removeprefix("not(").removesuffix(")").strip('"')
+
+
+def _among(value: str, last: Condition) -> str:
+    tests = f'"{value}", "{_value(last)}"'
+    return f"not({tests})" if last.test.startswith("not(") else tests
 
 
 def _quoted(value: str, like: Condition) -> str:
