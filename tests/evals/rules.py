@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from itertools import permutations, product
 from pathlib import Path
@@ -66,6 +65,7 @@ def counts(judged: Sequence[Judged]) -> dict[str, int]:
         "tables": len(tables),
         "right": sum(one.made == RIGHT for one in tables),
         "wrong": sum(one.is_wrong for one in judged),
+        "neither": sum(one.made == OTHER for one in judged),
         "as a memory": sum(one.made == MEMORY for one in tables),
         "memories": len(judged) - len(tables),
         "kept as a memory": sum(one.made == MEMORY for one in judged if one not in tables),
@@ -243,11 +243,15 @@ def _fits(mine: str, theirs: str) -> float:
 
 
 def _same_numbers(mine: str, theirs: str) -> bool:
-    """Whether the numbers of an expected outcome but zero stand in the one that was made."""
-    wanted = {Decimal(n) for n in re.findall(r"\d+(?:\.\d+)?", theirs)} - {Decimal(0)}
-    korean = is_korean(mine)
-    said = {Decimal(one.text) for one in amounts(mine, korean=korean) if one.kind == "number"}
-    return not wanted or not said or wanted <= said
+    """Whether the numbers of an expected outcome but zero stand in the made one, in any unit."""
+    wanted = {Fraction(n) for n in re.findall(r"\d+(?:\.\d+)?", theirs)} - {Fraction(0)}
+    said = [
+        Fraction(one.text)
+        for one in amounts(mine, korean=is_korean(mine))
+        if one.kind == "number"
+    ]
+    found = {number * factor for number in said for factor in _FACTORS}
+    return not wanted or not said or wanted <= found
 
 
 def report(hand: str) -> str:

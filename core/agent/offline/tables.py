@@ -43,8 +43,14 @@ class Row:
 
 
 def rows_of(text: str) -> list[Row]:
-    """Return the rows that a text states; none if part of it could not be put in rows."""
-    return [Row(case.when, case.then, case.sentence) for case in _stepped(cases_in(text), text)]
+    """Return the rows that a text states; none if part of it could not be put in rows.
+
+    Rows that differ on one case are none either, unless the text says that one comes with another.
+    """
+    cases = _stepped(cases_in(text), text)
+    rows = [Row(case.when, case.then, case.sentence) for case in cases]
+    clash = bool(rows) and _policy(rows) == "COLLECT" and not has(text, Cue.ALSO)
+    return [] if clash else rows
 
 
 def _stepped(cases: list[Case], text: str) -> list[Case]:

@@ -14,7 +14,7 @@ _BIG = {
     "billion": 10**9,
 }  # fmt: skip
 _NATIVE = {
-    "한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9,
+    "한": 1, "두": 2, "세": 3, "석": 3, "네": 4, "넉": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9,
     "열": 10, "열한": 11, "열두": 12, "열다섯": 15, "스무": 20, "서른": 30,
 }  # fmt: skip
 _SPOKEN = {
@@ -33,7 +33,8 @@ _MONTHS = {
 }
 
 _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
-_SCALE = r"천만|백만|십만|억|만|천|백|조|(?:hundred|thousand|million|billion)\b|[kKmM]\b"
+_SCALE = r"천만|백만|십만|억|만|천|백|조"
+_LARGE = r"(?:hundred|thousand|million|billion)\b|(?<=\d)[kKM]\b"
 _KOREAN_UNITS = (
     "원|달러|유로|엔|위안|건|개월|개|명|인분|인|세|살|일|주|달|년|시간|분|초|%|퍼센트|프로|도|점|회|번|차례|"
     "킬로그램|킬로미터|킬로와트시|킬로|그램|톤|미터|kWh|kW|kg|km|cm|mm|ppm|dB|°C|℃|g|m|인승|평|층|장|대|줄|자|글자|페이지|쪽|박스|상자|병|권|평|박|잔|"
@@ -41,7 +42,7 @@ _KOREAN_UNITS = (
 )
 _ENGLISH_UNITS = (
     "%|percent|per cent|KRW|USD|EUR|GBP|won|dollars?|euros?|pounds?|kg|kgs|kilos?|grams?|g|tons?|"
-    "tonnes?|lbs?|km|kilomet(?:re|er)s?|miles?|met(?:re|er)s?|cm|mm|m|"
+    "tonnes?|lbs?|km|kilomet(?:re|er)s?|miles?|met(?:re|er)s?|cm|mm|km/h|kph|mph|bar|m|feet|foot|ft|"
     "years?|months?|weeks?|(?:working |business |calendar )?days?|nights?|hours?|hrs?|minutes?|mins?|"
     "seconds?|degrees?(?: C| Celsius)?|°C|°|points?|items?|people|persons?|guests?|users?|seats?|"
     "units?|pieces?|pages?|words?|characters?|times|copies|boxes|pallets?|lit(?:re|er)s?|GB|MB|"
@@ -78,7 +79,7 @@ _KOREAN = re.compile(
     rf"\s?(?P<unit>{_KOREAN_UNITS})?(?:\s?어치|째)?"
 )
 _ENGLISH = re.compile(
-    rf"(?P<lead>[₩$€£]\s?|\b(?:KRW|USD|EUR|GBP)\s)?(?:(?<![\w.])(?P<digits>{_DIGITS})\s?(?P<scale>{_SCALE})?"
+    rf"(?P<lead>[₩$€£]\s?|\b(?:KRW|USD|EUR|GBP)\s)?(?:(?<![\w.])(?P<digits>{_DIGITS})\s?(?P<scale>{_LARGE})?"
     rf"|\b(?P<spoken>{'|'.join(sorted(_SPOKEN, key=len, reverse=True))})\b)"
     rf"(?:[\s-]?(?P<unit>{_ENGLISH_UNITS})(?![\w]))?",
     re.I,

@@ -63,11 +63,15 @@ class _Reader:
                 raise NotARule("others than nobody")
             if head.is_unless:
                 whens = self._excepted(head)
+            if head.weak and w.UP_TO.search(outcome):
+                raise NotARule("a limit of its own for each group")
             self._cases += [Case(when, outcome, self._sentence, head.weak) for when in whens]
         return self._cases
 
     def _excepted(self, head: _Head) -> tuple[tuple[Condition, ...], ...]:
         """Take an exception out of the case before it, and return when it applies."""
+        if not head.start and len(head.whens) == 1 and len(head.whens[0]) == 1:
+            return ((head.whens[0][0].negated,),)
         if not self._cases or len(head.whens) != 1 or len(head.whens[0]) != 1:
             raise NotARule("an exception to more than one condition")
         last, (exception,) = self._cases[-1], head.whens[0]
@@ -153,6 +157,8 @@ class _Reader:
         else:
             column = column if column and who[-1].lower() in {"ones", column.lower()} else who[-1]
             value = " ".join(who[:-1])
+        if not match["value"] and w.NO_GROUP.search(value):
+            raise NotARule("a group that nobody can tell")
         condition = Condition(column, f'"{value}"', "string")
         return _Head(start, match.end(), ((condition,),), weak=not match["value"])
 

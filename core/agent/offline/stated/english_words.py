@@ -16,8 +16,8 @@ BEFORE = (
     ("<", r"under|below|before"),
 )
 AFTER = (
-    (">=", r"\s?\+|\s(?:or|and) (?:more|over|above|up|upwards?|older|longer|heavier|higher|later|after|greater|larger|further)|\s?onwards?|\sand up"),
-    ("<=", r"\s(?:or|and) (?:less|under|below|fewer|younger|shorter|lighter|lower|earlier|before|smaller|cheaper)"),
+    (">=", r"\s?\+|\s(?:or|and) (?:more|over|above|up|upwards?|older|longer|heavier|higher|later|after|greater|larger|further)(?!\s[\d₩$€£])|\s?onwards?|\sand up"),
+    ("<=", r"\s(?:or|and) (?:less|under|below|fewer|younger|shorter|lighter|lower|earlier|before|smaller|cheaper)(?!\s[\d₩$€£])"),
 )
 RANGE = re.compile(r"\s?(?:to|and|-|–|—|through|until|up to)\s?(?:and including\s)?", re.I)
 RANGES = re.compile(r"(?:\b(?P<between>between)|\b(?P<from>from)|\b(?:aged|of|in|weighing|costing))?\s*$", re.I)
@@ -47,7 +47,9 @@ _VERBS = (
     "lifts "
 ).split()
 _STARTS = "you we they it he she please always never just only automatically also then there no free nothing".split()
-_ALTERNATIVES = "|".join(re.escape(word) for word in sorted(_VERBS, key=len, reverse=True))
+_ALTERNATIVES = "|".join(
+    re.escape(word) for word in sorted({*_VERBS, *(f"{verb}s" for verb in _VERBS)}, key=len, reverse=True)
+)
 VERB = rf"(?:{_ALTERNATIVES}|{'|'.join(_STARTS)})"
 # What may stand between an amount and the outcome: `days after purchase`, `in total`, `old`.
 POST = re.compile(
@@ -71,7 +73,7 @@ LEADS = re.compile(
 VAGUE = re.compile(
     r"\b(?:roughly|usually|normally|generally|typically|often|sometimes|mostly|judg(?:e?)ment|depends?|depending|feel|feels|maybe|"
     r"perhaps|possibly|probably|try to|where you can|where possible|if possible|if needed|as needed|decent|reasonable|sensible|"
-    r"about|around|approximately|approx|or so|weigh up|consider|a few|several|many|most|big|small|doubt|unsure|not sure|hesitat\w*|let it slide|flexible|"
+    r"about|around|approximately|approx|or so|weigh up|consider|a few|several|many|most|doubt|unsure|not sure|hesitat\w*|let it slide|flexible|"
     r"it's fine|feel free|use your|common sense|ideally|preferably|likely|seems?|looks? like|appropriate|nearly|almost|lenient|"
     r"tends?|prefer|rather|good idea|best to|might|case by case|within reason|gut)\b",
     re.I,
@@ -120,9 +122,10 @@ DOES = re.compile(
     re.I,
 )
 CATEGORY = re.compile(
-    r"(?P<who>(?:(?:all|any|every|each|for)\s)?(?!(?:if|when|unless|where|once|with|even|the|our|my|we|it|they|there|this|that|please|you|i|he|she)\b)[A-Za-z][\w-]*(?: [\w-]+){0,2}?)"
+    r"(?P<who>(?:(?:all|any|every|each|for)\s)?(?!(?:if|when|unless|where|once|with|even|no|but|or|and|for|each|anything|nothing|one|two|three|four|five|the|our|my|we|it|they|there|this|that|please|you|i|he|she)\b)[A-Za-z][\w-]*(?: [\w-]+){0,2}?)"
+    r"(?:(?<=s)|(?<=people)|(?<=staff)|(?<=men)|(?<=children)|(?<=one)|(?<=body)|(?<=crew))"
     r"(?:\s(?:(?:marked|labelled|labeled|tagged|flagged|classed|rated|classified|that are|who are|which are)(?: as)?"
-    r"|(?P<how>from|with|without|in|under|for|to|by))\s(?:an? |the |any )?(?P<value>[\w-]+(?: [\w-]+){0,2}?))?"
+    r"|(?P<how>from|with|without|in|under|for|to|by))\s(?:an? |the |any )?(?P<value>[\w-]+(?: [\w-]+){0,2}))?"
     rf"(?=\s(?:{_ALTERNATIVES})\b)",
     re.I,
 )
@@ -135,7 +138,7 @@ _DOWN = "lighter|smaller|shorter|younger|cheaper|below|under|less|fewer|lower|ea
 _UP = "heavier|larger|bigger|longer|older|above|over|more|higher|later|after|beyond"
 SAME = re.compile(
     rf"(?:for |with )?(?:(?:anything|everything|anyone|everyone|those|ones|orders|amounts|all|any) )?(?:(?P<down>{_DOWN})|(?P<up>{_UP}))"
-    rf"(?: (?:than )?(?:that|this|it)| ones?| (?:amounts?|orders?|items?|claims?|loans?|parcels?|groups?|bookings?|purchases?))?(?=[,:]?\s(?:(?!\d)[^\d\s$£€₩]))[,:]?(?!\s(?:than|the|a|an|\d)\b)",
+    rf"(?: (?:than )?(?:that|this|it)| ones?| (?:amounts?|orders?|items?|claims?|loans?|parcels?|groups?|bookings?|purchases?))?(?=[,:]?\s(?:(?!\d)[^\d\s$£€₩]))[,:]?(?!(?<!er)\s(?:than|the|a|an|\d)\b)",
     re.I,
 )
 BARE = frozenset("those ones them anything anyone everything everyone amounts ages age that numbers".split())
@@ -149,6 +152,8 @@ LIMITS = re.compile(
     r"|\d[\w%,.]*(?: \w+)? (?:or|and) (?:more|over|above|up|less|under|below|fewer)\b|\bafter \d",
     re.I,
 )
-TURNED = re.compile(r"\s(?:if|when|for|on|to)\s|\s(?=(?:after|over|above|under|below|beyond|past)\s)", re.I)
+TURNED = re.compile(r"\s(?:if|when|for|on)\s|(?:(?<=applies)|(?<=apply)|(?<=added)|(?<=offered)|(?<=given))\sto\s|\s(?=(?:after|over|above|under|below|beyond|past)\s)", re.I)
 GIVEN = re.compile(r"(?:no|free|half|full|double|triple|extra|\d+%)\b", re.I)
 COUNTED = re.compile(r"\s(?:people|persons|guests|items|pieces|units|copies|passengers|seats|tickets|days|hours|pages|words|users|students)\b", re.I)
+NO_GROUP = re.compile(r"\b(?:big|small|large|old|good|bad|important|late|early|slow|fast|long|short|high|low|most|some|many|few|other|such)\b", re.I)
+UP_TO = re.compile(r"\b(?:up to|at most|at least|no more than|less than|more than|within)\b", re.I)

@@ -63,7 +63,7 @@ class _Reader:
     def read(self) -> list[Case]:
         """Return the cases, earlier ones included."""
         found = self._conditions()
-        found = _even(self._text, _topics(self._text, found))
+        found = _more(self._text, _even(self._text, _topics(self._text, found)))
         if not found:
             raise NotARule("no condition")
         subject = self._text[: found[0].start]
@@ -160,6 +160,9 @@ class _Reader:
             raise NotARule("it compares with a number that is not there")
         low, between, high = last.test[1:-1].partition("..")
         number = (low if sign[0] == "<" else high) if between else last.test.split(" ", 1)[1]
+        includes = last.test.endswith("]") if between else "=" in last.test
+        if includes and {sign, last.test[0]} in ({">=", "["}, {">=", "("}, {">=", "<"}, {"<=", ">"}):
+            sign = sign[0]  # "that or more" after "up to that" begins beyond it
         return replace(last, test=f"{sign} {number}")
 
     def _earlier(self, condition: Condition) -> Condition | None:
@@ -196,8 +199,33 @@ def _topics(text: str, found: list[_Found]) -> list[_Found]:
         if following is None or match.end() + following >= until:
             break
         at = match.end() + following
-    crisp = found or (topics and all(map(w.CRISP.search, _between(text, topics))))
+    if not topics:
+        return found
+    crisp = found or (all(map(w.CRISP.search, _between(text, topics))) and _alike(topics))
     return [*topics, *found] if crisp else found
+
+
+def _alike(topics: list[_Found]) -> bool:
+    """Whether topics name groups of one kind: `회원은 …, 비회원은 …`."""
+    values = [_value(topic.condition) for topic in topics if topic.condition]
+    ends = {value.split()[-1][-1] for value in values}
+    return len(ends) == 1 or all(w.WHOSE.search(v) or v in w.GROUPS for v in values)
+
+
+def _more(text: str, found: list[_Found]) -> list[_Found]:
+    """Read `신규 회원이면 무료, 기존 회원은 해당 없음`: a topic beside a group is another group."""
+    last = found[-1] if found else None
+    kind = last.condition.kind if last and last.condition else ""
+    if last is None or last.link is not Link.THEN or kind != "string":
+        return found
+    for match in w.WORDS.finditer(text, last.end):
+        if not w.BREAK.search(match[0].rstrip()) or w.NOT_JOINS.search(match[0].rstrip()):
+            continue
+        who = w.WHO.match(text, match.end())
+        if who is not None:
+            condition = Condition("", f'"{_bare(who["who"])}"', "string")
+            return [*found, _Found(match.end(), who.end(), Link.THEN, condition)]
+    return found
 
 
 def _even(text: str, found: list[_Found]) -> list[_Found]:
@@ -273,9 +301,11 @@ def _numbers(text: str) -> Iterator[_Found]:
             skip = at + 2
         else:
             compared = _sign(text, one)
+            if compared is None and w.EQUAL.match(text, one.end):
+                compared = "=", one.end
             if compared is None:
                 continue
-            test, end = f"{compared[0]} {one.text}", compared[1]
+            test, end = f"{compared[0]} {one.text}".removeprefix("= "), compared[1]
         ending = _ending(text, end)
         if ending is None:
             if w.LIMIT.search(text[one.end : end]):
@@ -337,7 +367,10 @@ def _categories(text: str) -> Iterator[_Found]:
         link = Link.THEN if match["if"] else Link.AND if match["and"] else Link.OR if match["or"] else Link.EVEN
         condition = Condition(match["what"] or "", test, "string")
         yield _Found(match.start(), match.end(), link, condition, may_be_outcome=not match["if"])
+    taken = [(one.start, one.end) for one in amounts(text, korean=True)]
     for match in w.IS.finditer(text):
+        if any(start < match.end("value") and match.start("value") < end for start, end in taken):
+            continue
         group = match.groupdict()
         value = group["value"]
         bare = match["if"] == "면"
@@ -382,7 +415,7 @@ def _outcome(text: str) -> str:
     plain = text.strip(" .,;:/")
     if not re.search(r"\w", plain):
         raise NotARule("no outcome")
-    if w.INSIDE.search(w.IDIOMS.sub("", plain)):
+    if w.INSIDE.search(w.IDIOMS.sub("", plain)) or w.ANOTHER.search(plain):
         raise NotARule("an outcome with a condition of its own")
     return _closed(plain)
 

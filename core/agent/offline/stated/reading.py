@@ -25,8 +25,10 @@ def cases_in(text: str) -> list[Case]:
 
 def _check(cases: list[Case]) -> None:
     """Raise NotARule for a statement about one group of people or things and no other."""
-    if len(cases) == 1 and cases[0].weak:
-        raise NotARule("a fact about one group")
+    columns = [{condition.column for condition in case.when} for case in cases]
+    for case, mine in zip(cases, columns, strict=True):
+        if case.weak and sum(mine <= other or not other for other in columns) < 2:
+            raise NotARule("a fact about one group")
     for case in cases:
         names = [condition.column for condition in case.when]
         if len(set(names)) < len(names):
