@@ -22,15 +22,17 @@ from core.agent.offline.stated.amounts import amounts
 from core.agent.offline.text import is_korean, letters
 from core.decision_table import decide, draft_to_table
 from core.domain.errors import RuleInvalid
-from core.domain.models import DecisionTable, InputColumn, OutputColumn, RuleDraft
 from core.domain.models import DecisionRow as Row
+from core.domain.models import DecisionTable, InputColumn, OutputColumn, RuleDraft
 
 SETS = Path(__file__).parent / "sets"
 RIGHT, WRONG, MEMORY, OTHER = "right table", "wrong table", "memory", "other"
 _FACTORS = [Fraction(n) for n in (1, 12, 7, 24, 60, 100, 1000, 10_000, 3600, 365, 30)]
 _FACTORS += [1 / factor for factor in _FACTORS[1:]]
 _LITERAL = re.compile(r'(?:date|time)\("[^"]*"\)|"[^"]*"|-?\d+(?:\.\d+)?|\btrue\b|\bfalse\b')
-_NO = re.compile(r"without|\bno\b|\bnot\b|\bnone\b|없|미(?!만)|비회|비 |안 |못 |아님|아니|불|false|n't", re.I)
+_NO = re.compile(
+    r"without|\bno\b|\bnot\b|\bnone\b|없|미(?!만)|비회|비 |안 |못 |아님|아니|불|false|n't", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -138,8 +140,12 @@ def _agree(made: DecisionTable, wanted: DecisionTable, order: Sequence[int]) -> 
         return False
     outcomes: set[tuple[str, str]] = set()
     for point in product(*samples):
-        mine = _outcomes(made, {pair[0].name: value[0] for pair, value in zip(pairs, point, strict=True)})
-        theirs = _outcomes(wanted, {pair[2].name: value[1] for pair, value in zip(pairs, point, strict=True)})
+        mine = _outcomes(
+            made, {pair[0].name: value[0] for pair, value in zip(pairs, point, strict=True)}
+        )
+        theirs = _outcomes(
+            wanted, {pair[2].name: value[1] for pair, value in zip(pairs, point, strict=True)}
+        )
         if mine is None or theirs is None or len(mine) != len(theirs) or len(mine) > 1:
             return False
         outcomes |= set(zip(mine, theirs, strict=True))
@@ -161,7 +167,7 @@ def _outcomes(table: DecisionTable, case: Mapping[str, JsonValue]) -> tuple[str,
 def _samples(
     mine: InputColumn, my_tests: list[str], theirs: InputColumn, their_tests: list[str]
 ) -> list[tuple[JsonValue, JsonValue]]:
-    """Return values around the limits of a column, as both tables name them; none if they differ."""
+    """Return values around the limits of a column as both name them; none if they differ."""
     ours, wanted = (
         list(dict.fromkeys(lit for test in tests for lit in _LITERAL.findall(test)))
         for tests in (my_tests, their_tests)
@@ -175,9 +181,7 @@ def _samples(
     return list(_values(ours, wanted, theirs.name))
 
 
-def _numbers(
-    ours: list[Fraction], wanted: list[Fraction]
-) -> Iterator[tuple[JsonValue, JsonValue]]:
+def _numbers(ours: list[Fraction], wanted: list[Fraction]) -> Iterator[tuple[JsonValue, JsonValue]]:
     factor = next((f for f in _FACTORS if {one * f for one in ours} == set(wanted)), None)
     if factor is not None:
         steps = (Fraction(-1, 1000), Fraction(0), Fraction(1, 1000))
@@ -199,7 +203,9 @@ def _moments(kind: str, literals: set[str]) -> Iterator[tuple[JsonValue, JsonVal
         yield text, text
 
 
-def _values(ours: list[str], wanted: list[str], column: str) -> Iterator[tuple[JsonValue, JsonValue]]:
+def _values(
+    ours: list[str], wanted: list[str], column: str
+) -> Iterator[tuple[JsonValue, JsonValue]]:
     """Pair the values of two columns by their words; a truth by whether they say no."""
     mine = [literal.strip('"') for literal in ours]
     if {"true", "false"} & set(wanted):
@@ -246,9 +252,7 @@ def _same_numbers(mine: str, theirs: str) -> bool:
     """Whether the numbers of an expected outcome but zero stand in the made one, in any unit."""
     wanted = {Fraction(n) for n in re.findall(r"\d+(?:\.\d+)?", theirs)} - {Fraction(0)}
     said = [
-        Fraction(one.text)
-        for one in amounts(mine, korean=is_korean(mine))
-        if one.kind == "number"
+        Fraction(one.text) for one in amounts(mine, korean=is_korean(mine)) if one.kind == "number"
     ]
     found = {number * factor for number in said for factor in _FACTORS}
     return not wanted or not said or wanted <= found
@@ -258,6 +262,6 @@ def report(hand: str) -> str:
     """Return the counts of a set as a line; the texts themselves only of the open one."""
     judged = judge(hand)
     told = ", ".join(f"{name} {number}" for name, number in counts(judged).items())
-    shown = [f"  {one.made} for {one.becomes}: {one.text}" for one in judged
-             if hand == "open" and (one.made != RIGHT if one.becomes == "table" else one.made != MEMORY)]  # fmt: skip
+    unlike = [one for one in judged if one.made != (RIGHT if one.becomes == "table" else MEMORY)]
+    shown = [f"  {one.made} for {one.becomes}: {one.text}" for one in unlike if hand == "open"]
     return "\n".join([f"{hand}: {told}", *shown])

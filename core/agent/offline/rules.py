@@ -56,7 +56,8 @@ _SMALL_TALK = re.compile(
 _FAILURE = re.compile(
     r"다시 한\s?번|응답이 없|에러가? (?:나|났|뜨|떴)|오류가? (?:나|났|뜨|떴)"
     r"|(?:죽|다운)(?:었|됐)|끊겼|재시도"
-    r"|\b(?:it|that|this) (?:failed|crashed)\b|\b50[0-4]\b|\bconnection was\b|\bonce more\b"
+    r"|\b(?:it|that|this) (?:failed|crashed)\b|\b50[0-4] ?(?:errors?\b|에러|오류|응답)"
+    r"|\b(?:error|status|http|code|returned(?: an?)?) 50[0-4]\b|\bconnection was\b|\bonce more\b"
     r"|\b(?:redo|re-?run)\b|\b(?:run|do) (?:it|that|this) again\b",
     re.I,
 )

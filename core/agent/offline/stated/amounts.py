@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 
+from core.agent.offline.text import words
+
 _BIG = {
     "십": 10, "백": 10**2, "천": 10**3, "만": 10**4, "십만": 10**5, "백만": 10**6,
     "천만": 10**7, "억": 10**8, "조": 10**12,
@@ -14,7 +16,8 @@ _BIG = {
     "billion": 10**9,
 }  # fmt: skip
 _NATIVE = {
-    "한": 1, "두": 2, "세": 3, "석": 3, "네": 4, "넉": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9,
+    "한": 1, "두": 2, "세": 3, "석": 3, "네": 4, "넉": 4, "다섯": 5, "여섯": 6,
+    "일곱": 7, "여덟": 8, "아홉": 9,
     "열": 10, "열한": 11, "열두": 12, "열다섯": 15, "스무": 20, "서른": 30,
 }  # fmt: skip
 _SPOKEN = {
@@ -28,7 +31,7 @@ _STEPS = {"십": 10, "백": 100, "천": 1000}
 _MONTHS = {
     name: number
     for number, name in enumerate(
-        "jan feb mar apr may jun jul aug sep oct nov dec".split(), 1
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
     )
 }
 
@@ -36,35 +39,44 @@ _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _SCALE = r"천만|백만|십만|억|만|천|백|조"
 _LARGE = r"(?:hundred|thousand|million|billion)\b|(?<=\d)[kKM]\b"
 _KOREAN_UNITS = (
-    "원|달러|유로|엔|위안|건|개월|개|명|인분|인|세|살|일|주|달|년|시간|분|초|%|퍼센트|프로|도|점|회|번|차례|"
-    "킬로그램|킬로미터|킬로와트시|킬로|그램|톤|미터|kWh|kW|kg|km|cm|mm|ppm|dB|°C|℃|g|m|인승|평|층|장|대|줄|자|글자|페이지|쪽|박스|상자|병|권|평|박|잔|"
-    "GB|MB|L|mL|KRW|USD|EUR|학점|등급|등|위|단계|곳|팀|호|칸|석|끼|리터|배|데시벨|볼트|와트|포인트"
+    "원|달러|유로|엔|위안|건|개월|개|명|인분|인|세|살|일|주|달|년|시간|분|초|%|퍼센트|프로|도"
+    "|점|회|번|차례|"
+    "킬로그램|킬로미터|킬로와트시|킬로|그램|톤|미터|kWh|kW|kg|km|cm|mm|ppm|dB|°C|℃|g|m|인승|평"
+    "|층|장|대|줄|자|글자|페이지|쪽|박스|상자|병|권|평|박|잔|"
+    "GB|MB|L|mL|KRW|USD|EUR|학점|등급|등|위|단계|곳|팀|호|칸|석|끼|리터|배|데시벨|볼트|와트"
+    "|포인트"
 )
 _ENGLISH_UNITS = (
     "%|percent|per cent|KRW|USD|EUR|GBP|won|dollars?|euros?|pounds?|kg|kgs|kilos?|grams?|g|tons?|"
-    "tonnes?|lbs?|km|kilomet(?:re|er)s?|miles?|met(?:re|er)s?|cm|mm|km/h|kph|mph|bar|m|feet|foot|ft|"
-    "years?|months?|weeks?|(?:working |business |calendar )?days?|nights?|hours?|hrs?|minutes?|mins?|"
+    "tonnes?|lbs?|km|kilomet(?:re|er)s?|miles?|met(?:re|er)s?|cm|mm|km/h|kph|mph|bar|m|feet"
+    "|foot|ft|"
+    "years?|months?|weeks?|(?:working |business |calendar )?days?|nights?|hours?|hrs?|minutes?"
+    "|mins?|"
     "seconds?|degrees?(?: C| Celsius)?|°C|°|points?|items?|people|persons?|guests?|users?|seats?|"
     "units?|pieces?|pages?|words?|characters?|times|copies|boxes|pallets?|lit(?:re|er)s?|GB|MB|"
-    "employees|staff|students|passengers|bags|tickets|attempts|failures|strikes|absences|kWh|decibels"
+    "employees|staff|students|passengers|bags|tickets|attempts|failures|strikes|absences|kWh"
+    "|decibels"
 )
 _KOREAN_UNITS = "|".join(sorted(_KOREAN_UNITS.split("|"), key=len, reverse=True))
 _UNIT = {
-    "살": "세", "달": "개월", "퍼센트": "%", "프로": "%", "킬로그램": "kg", "그램": "g", "킬로미터": "km",
+    "살": "세", "달": "개월", "퍼센트": "%", "프로": "%", "킬로그램": "kg",
+    "그램": "g", "킬로미터": "km",
     "미터": "m", "킬로": "kg", "번": "회", "차례": "회", "인": "명", "글자": "자", "쪽": "페이지",
     "percent": "%", "per cent": "%", "kgs": "kg", "kilo": "kg", "kilos": "kg", "hr": "hour",
     "hrs": "hour", "min": "minute", "mins": "minute", "people": "person", "kilometre": "km",
     "kilometer": "km", "gram": "g", "metre": "m", "meter": "m", "tonne": "ton",
 }  # fmt: skip
-MONEY = frozenset("원 달러 유로 엔 위안 KRW USD EUR GBP won dollar euro pound ₩ $ € £".split())
+MONEY = words("원 달러 유로 엔 위안 KRW USD EUR GBP won dollar euro pound ₩ $ € £")
 
 _DATE = re.compile(
-    r"(?P<y>\d{4})년\s*(?P<mo>\d{1,2})월\s*(?P<d>\d{1,2})일|(?P<y2>\d{4})-(?P<mo2>\d\d)-(?P<d2>\d\d)"
+    r"(?P<y>\d{4})년\s*(?P<mo>\d{1,2})월\s*(?P<d>\d{1,2})일"
+    r"|(?P<y2>\d{4})-(?P<mo2>\d\d)-(?P<d2>\d\d)"
     r"|(?P<d3>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<mo3>[A-Z][a-z]{2,8}),?\s+(?P<y3>\d{4})"
     r"|(?P<mo4>[A-Z][a-z]{2,8})\s+(?P<d4>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<y4>\d{4})"
 )
 _CLOCK = re.compile(
-    r"(?P<half>오전|오후|아침|저녁|밤|낮)?\s*(?P<h>\d{1,2})시(?!간)(?:\s*(?P<mi>\d{1,2})분|\s*(?P<hh>반))?"
+    r"(?P<half>오전|오후|아침|저녁|밤|낮)?\s*(?P<h>\d{1,2})시(?!간)(?:\s*(?P<mi>\d{1,2})분"
+    r"|\s*(?P<hh>반))?"
     r"|(?<![\d:])(?P<h2>\d{1,2}):(?P<mi2>\d\d)(?![\d:])(?:\s*(?P<ap2>[ap])\.?m\b\.?)?"
     r"|(?<![\d.])\b(?P<h3>\d{1,2})\s*(?P<ap3>[ap])\.?m\b\.?|(?P<noon>\bnoon\b|정오)",
     re.I,
@@ -73,13 +85,16 @@ _SINO_WORDS = r"[일이삼사오육칠팔구]?[십백천만억](?:[일이삼사�
 _KOREAN = re.compile(
     rf"(?P<lead>[₩$€£]\s?)?(?:(?P<digits>{_DIGITS})\s?(?P<scale>{_SCALE})?"
     rf"(?:\s?(?P<more>\d[\d,]*)\s?(?P<more_scale>천만|백만|십만|만|천|백))?"
-    rf"|(?<![가-힣])(?P<native>{'|'.join(sorted(_NATIVE, key=len, reverse=True))})(?=\s?(?:번|명|개|건|시간|달|살|"
+    rf"|(?<![가-힣])(?P<native>{'|'.join(sorted(_NATIVE, key=len, reverse=True))})(?=\s?(?:번"
+    rf"|명|개|건|시간|달|살|"
     rf"회|장|대|주|차례|병|권|박스|줄|곳|끼|잔))"
-    rf"|(?<![가-힣])(?P<sino>{_SINO_WORDS})(?=\s?(?:원|명|개|건|년|회|점|세|일|퍼센트|달러|자|킬로)))"
+    rf"|(?<![가-힣])(?P<sino>{_SINO_WORDS})(?=\s?(?:원|명|개|건|년|회|점|세|일|퍼센트|달러|자"
+    rf"|킬로)))"
     rf"\s?(?P<unit>{_KOREAN_UNITS})?(?:\s?어치|째)?"
 )
 _ENGLISH = re.compile(
-    rf"(?P<lead>[₩$€£]\s?|\b(?:KRW|USD|EUR|GBP)\s)?(?:(?<![\w.])(?P<digits>{_DIGITS})\s?(?P<scale>{_LARGE})?"
+    rf"(?P<lead>[₩$€£]\s?|\b(?:KRW|USD|EUR"
+    rf"|GBP)\s)?(?:(?<![\w.])(?P<digits>{_DIGITS})\s?(?P<scale>{_LARGE})?"
     rf"|\b(?P<spoken>{'|'.join(sorted(_SPOKEN, key=len, reverse=True))})\b)"
     rf"(?:[\s-]?(?P<unit>{_ENGLISH_UNITS})(?![\w]))?",
     re.I,
@@ -100,7 +115,11 @@ class Amount:
 def amounts(text: str, *, korean: bool) -> list[Amount]:
     """Return the amounts of a text in order; what reads as a date or time is no number."""
     found: list[Amount] = []
-    for pattern, read in ((_DATE, _date), (_CLOCK, _clock), (_KOREAN if korean else _ENGLISH, _number)):
+    for pattern, read in (
+        (_DATE, _date),
+        (_CLOCK, _clock),
+        (_KOREAN if korean else _ENGLISH, _number),
+    ):
         for match in pattern.finditer(text):
             taken = any(one.start < match.end() and match.start() < one.end for one in found)
             amount = None if taken else read(match)
@@ -118,7 +137,9 @@ def _span(match: re.Match[str]) -> tuple[int, int]:
 
 def _date(match: re.Match[str]) -> Amount | None:
     parts = {key.rstrip("234"): value for key, value in match.groupdict().items() if value}
-    month = _MONTHS.get(parts["mo"][:3].lower()) or (int(parts["mo"]) if parts["mo"].isdigit() else 0)
+    month = _MONTHS.get(parts["mo"][:3].lower()) or (
+        int(parts["mo"]) if parts["mo"].isdigit() else 0
+    )
     try:
         day = date(int(parts["y"]), month, int(parts["d"]))
     except ValueError:
@@ -153,7 +174,9 @@ def _number(match: re.Match[str]) -> Amount | None:
     unit = (group["unit"] or "").strip()
     word = group.get("native") or group.get("spoken") or ""
     if group["digits"]:
-        value = Decimal(group["digits"].replace(",", "")) * _BIG.get((group["scale"] or "").lower(), 1)
+        value = Decimal(group["digits"].replace(",", "")) * _BIG.get(
+            (group["scale"] or "").lower(), 1
+        )
         if group.get("more"):
             value += Decimal(group["more"].replace(",", "")) * _BIG[group["more_scale"]]
     elif group.get("sino"):

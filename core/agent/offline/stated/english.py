@@ -11,7 +11,9 @@ from core.agent.offline.stated.amounts import Amount, amounts
 from core.agent.offline.stated.statement import Case, Condition, NotARule, otherwise
 
 MAX_SUBJECT = 6  # words before a comparison that may be its subject
-_SEPARATOR = re.compile(r"(?:\s*[;–—]\s*|,\s+|\.\s+|\s+(?=(?:and|while|whereas)\s))(?:(?:and|while|whereas)\s+)?")
+_SEPARATOR = re.compile(
+    r"(?:\s*[;–—]\s*|,\s+|\.\s+|\s+(?=(?:and|while|whereas)\s))(?:(?:and|while|whereas)\s+)?"
+)
 _AND = re.compile(r"\s*,?\s+and\s+(?:also\s+)?", re.I)
 _OR = re.compile(r"\s*,?\s+or\s+", re.I)
 
@@ -66,6 +68,9 @@ class _Reader:
             if head.weak and w.UP_TO.search(outcome):
                 raise NotARule("a limit of its own for each group")
             self._cases += [Case(when, outcome, self._sentence, head.weak) for when in whens]
+        for one in self._earlier():
+            if one.kind != "string" and " " in one.column and w.NARROWING.match(one.column):
+                raise NotARule("what it is about is a condition too")
         return self._cases
 
     def _excepted(self, head: _Head) -> tuple[tuple[Condition, ...], ...]:
@@ -175,16 +180,21 @@ class _Reader:
         if one is None:
             return None
         before = self._text[at : one.start]
-        if re.search(r"[,;:.]\s|\b(?:and|or|then|to|must|should|need|needs|get|gets|pay|pays)\b.*\s\w", before.replace("up to", "")):
+        if re.search(
+            r"[,;:.]\s|\b(?:and|or|then|to|must|should|need|needs|get|gets|pay|pays)\b.*\s\w",
+            before.replace("up to", ""),
+        ):
             return None
         compared = self._range(before, one) or self._compared(before, one, turned=turned)
         if compared is None:
             return None
         test, words, end, unit = compared
-        if len(words.split()) > MAX_SUBJECT:
+        if len(words.split()) > MAX_SUBJECT or w.PLACED.search(words):
             return None
         post = w.POST.match(self._text, end)
         tail = post[0] if post else ""
+        if w.PLACE.search(tail):
+            return None
         whole = f"{before} {tail}"
         condition = Condition("", test, one.kind, unit or one.unit)
         return _named(condition, words, tail, whole, [*self._earlier(), *known]), end + len(tail)
@@ -201,7 +211,9 @@ class _Reader:
             return None
         return f"[{low.text}..{high.text}]", words, high.end, high.unit or low.unit
 
-    def _compared(self, before: str, one: Amount, *, turned: bool) -> tuple[str, str, int, str] | None:
+    def _compared(
+        self, before: str, one: Amount, *, turned: bool
+    ) -> tuple[str, str, int, str] | None:
         for sign, words in w.AFTER:
             if match := re.compile(words, re.I).match(self._text, one.end):
                 lead = re.sub(r"\bfrom\s*$", "", before, flags=re.I)
@@ -237,7 +249,9 @@ class _Reader:
         value = match["value"].strip()
         if len(words) > MAX_SUBJECT or not value:
             return None
-        column = "" if match.re is w.DOES and match["who"].lower() in w.LINKS else _subject(match["who"])
+        column = (
+            "" if match.re is w.DOES and match["who"].lower() in w.LINKS else _subject(match["who"])
+        )
         same = [one for one in [*self._earlier(), *known] if one.kind == "string"]
         if match.re is w.DOES:
             column = column or value.split()[0]
@@ -292,7 +306,10 @@ def _named(
     if not subject:
         units = {condition.unit} | ({one.unit for one in known} if not condition.unit else set())
         same = [one for one in known if one.kind == condition.kind and one.unit in units]
-        bare = all(word.lower() in w.BARE | w.LINKS | {"if", "when"} for word in re.findall(r"[\w']+", words))
+        bare = all(
+            word.lower() in w.BARE | w.LINKS | {"if", "when"}
+            for word in re.findall(r"[\w']+", words)
+        )
         if bare and same and not after:
             return replace(condition, column=same[-1].column, unit=same[-1].unit)
         column = default
@@ -301,7 +318,11 @@ def _named(
     else:
         column = subject
     column = next((o.column for o in known if _stem(o.column) == _stem(column)), column)
-    if condition.unit in w.SHOWN and condition.unit not in column and (measure, condition.unit) != ("age", "year"):
+    if (
+        condition.unit in w.SHOWN
+        and condition.unit not in column
+        and (measure, condition.unit) != ("age", "year")
+    ):
         column = f"{column} ({condition.unit})"
     return replace(condition, column=column)
 
@@ -323,6 +344,7 @@ def _outcome(text: str) -> str:
     plain = re.sub(r"[,;\s]+(?:and|while|whereas|but)$", "", plain)
     if not re.search(r"\w{2}", plain):
         raise NotARule("no outcome")
-    if w.EXCEPT.search(plain) or w.INSIDE.search(plain) or w.LIMITS.search(plain):
+    leftover = (w.EXCEPT, w.INSIDE, w.LIMITS, w.GOES_ON, w.FOR_SOME)
+    if any(pattern.search(plain) for pattern in leftover):
         raise NotARule("an outcome with a condition of its own")
     return plain

@@ -69,7 +69,7 @@ def in_one_unit(cases: list[Case]) -> list[Case]:
 def _smallest(units: set[str]) -> str:
     if len(units) == 1:
         return next(iter(units))
-    for (large, small), _ in _TIMES.items():
+    for large, small in _TIMES:
         if units == {large, small}:
             return small
     raise NotARule("numbers of different units")
