@@ -88,8 +88,8 @@ PIECES = st.sampled_from(
     re.findall(
         r"\S+",
         "100만원 30일 3시 오후 이상 이하 넘으면 면 이면 은 는 그 이상은 나머지는 아니면 없으면 "
-        "VIP 서울 이나 고 , . 무료 거나 어도 if over under $50 or more and unless orders get everyone else "
-        "otherwise from to 5 kg : ; free not",
+        "VIP 서울 이나 고 , . 무료 거나 어도 if over under $50 or more and unless orders get "
+        "everyone else otherwise from to 5 kg : ; free not",
     )
 )
 
