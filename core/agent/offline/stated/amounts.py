@@ -24,7 +24,7 @@ _SPOKEN = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
     "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "a hundred": 100, "a thousand": 1000,
-    "a million": 10**6,
+    "a million": 10**6, "a": 1, "an": 1,
 }  # fmt: skip
 _SINO = {sign: number for number, sign in enumerate("일이삼사오육칠팔구", 1)}
 _STEPS = {"십": 10, "백": 100, "천": 1000}
@@ -48,7 +48,7 @@ _KOREAN_UNITS = (
 )
 _ENGLISH_UNITS = (
     "%|percent|per cent|KRW|USD|EUR|GBP|won|dollars?|euros?|pounds?|kg|kgs|kilos?|grams?|g|tons?|"
-    "tonnes?|lbs?|km|kilomet(?:re|er)s?|miles?|met(?:re|er)s?|cm|mm|km/h|kph|mph|bar|m|feet"
+    "tonnes?|lbs?|km/h|kph|mph|km|kilomet(?:re|er)s?|miles?|met(?:re|er)s?|cm|mm|bar|m|feet"
     "|foot|ft|"
     "years?|months?|weeks?|(?:working |business |calendar )?days?|nights?|hours?|hrs?|minutes?"
     "|mins?|"
@@ -75,7 +75,7 @@ _DATE = re.compile(
     r"|(?P<mo4>[A-Z][a-z]{2,8})\s+(?P<d4>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<y4>\d{4})"
 )
 _CLOCK = re.compile(
-    r"(?P<half>오전|오후|아침|저녁|밤|낮)?\s*(?P<h>\d{1,2})시(?!간)(?:\s*(?P<mi>\d{1,2})분"
+    r"(?P<half>오전|오후|새벽|아침|저녁|밤|낮)?\s*(?P<h>\d{1,2})시(?!간)(?:\s*(?P<mi>\d{1,2})분"
     r"|\s*(?P<hh>반))?"
     r"|(?<![\d:])(?P<h2>\d{1,2}):(?P<mi2>\d\d)(?![\d:])(?:\s*(?P<ap2>[ap])\.?m\b\.?)?"
     r"|(?<![\d.])\b(?P<h3>\d{1,2})\s*(?P<ap3>[ap])\.?m\b\.?|(?P<noon>\bnoon\b|정오)",
@@ -95,7 +95,8 @@ _KOREAN = re.compile(
 _ENGLISH = re.compile(
     rf"(?P<lead>[₩$€£]\s?|\b(?:KRW|USD|EUR"
     rf"|GBP)\s)?(?:(?<![\w.])(?P<digits>{_DIGITS})\s?(?P<scale>{_LARGE})?"
-    rf"|\b(?P<spoken>{'|'.join(sorted(_SPOKEN, key=len, reverse=True))})\b)"
+    rf"|\b(?P<spoken>{'|'.join(sorted(_SPOKEN, key=len, reverse=True))})\b"
+    r"(?!(?<=\ba)\s(?!year|month|week|day))(?!(?<=\ban)\s(?!hour)))"
     rf"(?:[\s-]?(?P<unit>{_ENGLISH_UNITS})(?![\w]))?",
     re.I,
 )
@@ -157,7 +158,7 @@ def _clock(match: re.Match[str]) -> Amount | None:
         return Amount("", "unclear", "", *_span(match))  # 3시 may be at night or in the afternoon
     if half == "p" or match["half"] in {"오후", "저녁", "밤"}:
         hour = hour % 12 + 12
-    elif half == "a" or match["half"] == "오전":
+    elif half == "a" or match["half"] in {"오전", "새벽"}:
         hour %= 12
     if hour > 23 or minute > 59:
         return None

@@ -10,7 +10,7 @@ from core.agent.offline.stated import english_words as w
 from core.agent.offline.stated.amounts import Amount, amounts
 from core.agent.offline.stated.statement import Case, Condition, NotARule, otherwise
 
-MAX_SUBJECT = 6  # words before a comparison that may be its subject
+MAX_SUBJECT = 9  # words before a comparison that may be its subject
 _SEPARATOR = re.compile(
     r"(?:\s*[;–—]\s*|,\s+|\.\s+|\s+(?=(?:and|while|whereas)\s))(?:(?:and|while|whereas)\s+)?"
 )
@@ -37,6 +37,8 @@ def cases_of(sentence: str, before: Sequence[Case] = ()) -> list[Case]:
     Raises NotARule for anything that is neither a condition nor an outcome.
     """
     text = " ".join(sentence.replace("’", "'").split()).rstrip(".! ")
+    if label := w.LABEL.match(text):
+        text = text[label.end() :]
     while lead := w.LEADS.match(text):
         text = text[lead.end() :]
     if w.VAGUE.search(text):
@@ -69,7 +71,8 @@ class _Reader:
                 raise NotARule("a limit of its own for each group")
             self._cases += [Case(when, outcome, self._sentence, head.weak) for when in whens]
         for one in self._earlier():
-            if one.kind != "string" and " " in one.column and w.NARROWING.match(one.column):
+            column = re.sub(r"\s*\([^)]*\)$", "", one.column)
+            if one.kind != "string" and " " in column and w.NARROWING.match(column):
                 raise NotARule("what it is about is a condition too")
         return self._cases
 
@@ -137,7 +140,8 @@ class _Reader:
                 break
             whens = [*whens, [following[0]]] if other else [*whens[:-1], [*whens[-1], following[0]]]
             end = following[1]
-        outcome = self._outcome_start(end)
+        dated = all(one.kind in {"date", "time"} for when in whens for one in when)
+        outcome = self._outcome_start(end, later=bool(heads) or dated)
         if outcome is None:
             return None
         if lead and lead["even"] and (who := self._category(outcome, heads)):
@@ -164,7 +168,7 @@ class _Reader:
             value = " ".join(who[:-1])
         if not match["value"] and w.NO_GROUP.search(value):
             raise NotARule("a group that nobody can tell")
-        condition = Condition(column, f'"{value}"', "string")
+        condition = Condition(column, _listed(value), "string")
         return _Head(start, match.end(), ((condition,),), weak=not match["value"])
 
     def _one(
@@ -189,14 +193,24 @@ class _Reader:
         if compared is None:
             return None
         test, words, end, unit = compared
-        if len(words.split()) > MAX_SUBJECT or w.PLACED.search(words):
+        if (
+            len(words.split()) > MAX_SUBJECT
+            or w.PLACED.search(words)
+            or w.WITHIN.search(words)
+            or w.DENIED.search(words)
+        ):
             return None
+        counted = (
+            None if unit or one.unit or one.kind != "number" else w.THINGS.match(self._text, end)
+        )
+        end = counted.end() if counted else end
         post = w.POST.match(self._text, end)
         tail = post[0] if post else ""
         if w.PLACE.search(tail):
             return None
         whole = f"{before} {tail}"
-        condition = Condition("", test, one.kind, unit or one.unit)
+        thing = counted[0].strip() if counted else ""
+        condition = Condition("", test, one.kind, unit or one.unit or thing)
         return _named(condition, words, tail, whole, [*self._earlier(), *known]), end + len(tail)
 
     def _range(self, before: str, low: Amount) -> tuple[str, str, int, str] | None:
@@ -257,14 +271,17 @@ class _Reader:
             column = column or value.split()[0]
         if not column and same:
             column = same[-1].column
-        condition = Condition(column or "case", f'"{value}"', "string")
+        condition = Condition(column or "case", _listed(value), "string")
         return condition.negated if match["not"] else condition, match.end()
 
-    def _outcome_start(self, end: int) -> int | None:
+    def _outcome_start(self, end: int, *, later: bool) -> int | None:
+        """Return where an outcome starts; a later one may lack its verb (`over 5 kg the van`)."""
         rest = self._text[end:]
         match = re.match(r"\s*(?:,\s*(?:then\s+)?|:\s*|\s+then\s+|\s+-+\s+)", rest, re.I)
         if match:
             return end + match.end()
+        if later and w.LATER.match(rest):
+            return end
         word = re.match(r"\s+([\w']+)", rest)
         if word is None or not re.fullmatch(w.VERB, word[1], re.I):
             return None
@@ -279,9 +296,15 @@ class _Reader:
             is_bare = not match[0].strip()
             if is_bare and not w.GIVEN.match(self._text):
                 continue
-            if read is not None and not self._text[read[1] :].strip():
+            rest = self._text[read[1] :] if read is not None else ""
+            other = w.OTHERWISE.fullmatch(rest)
+            if read is not None and (other or not rest.strip()):
                 outcome = _outcome(self._text[: match.start()])
-                return [*self._cases, Case((read[0],), outcome, self._sentence)]
+                self._cases.append(Case((read[0],), outcome, self._sentence))
+                if other:
+                    left = otherwise(self._cases)
+                    self._cases.append(Case(left, _outcome(other["then"]), self._sentence))
+                return self._cases
         raise NotARule("no condition")
 
     def _earlier(self) -> list[Condition]:
@@ -296,6 +319,8 @@ def _named(
     measure = next((name for pattern, name in w.MEASURES if pattern.search(whole)), "")
     if condition.kind in {"date", "time"}:
         measure = condition.kind
+    if measure == "duration" and w.DEFAULTS.get(condition.unit) in {"length", "distance"}:
+        measure = "length"
     after = re.sub(r"^(?:inclusive|each)\s*", "", tail.strip())
     measure = measure or (f"days {after}" if condition.unit == "day" and after else "")
     if not measure and not condition.unit and w.PERSONS.search(words):
@@ -327,6 +352,14 @@ def _named(
     return replace(condition, column=column)
 
 
+def _listed(value: str) -> str:
+    """Return the tests of a value, or of those that `or` joins: `to Canada or Mexico`."""
+    first, *others = re.split(r"\s+or\s+(?:the\s+)?", value)
+    lead = re.match(r"(?:\w+ )?(?:from|to|in|by|via|with|at) ", first)
+    more = [f"{lead[0] if lead else ''}{other}" for other in others]
+    return ", ".join(f'"{one}"' for one in (first, *more))
+
+
 def _stem(column: str) -> str:
     return re.sub(r"s\b|\s*\([^)]*\)$", "", column.casefold())
 
@@ -342,7 +375,7 @@ def _subject(words: str) -> str:
 def _outcome(text: str) -> str:
     plain = re.sub(r"^(?:then|they|it|please)\s+", "", text.strip(" ,;:.–—-"), flags=re.I)
     plain = re.sub(r"[,;\s]+(?:and|while|whereas|but)$", "", plain)
-    if not re.search(r"\w{2}", plain):
+    if not re.search(r"\w", plain):
         raise NotARule("no outcome")
     leftover = (w.EXCEPT, w.INSIDE, w.LIMITS, w.GOES_ON, w.FOR_SOME)
     if any(pattern.search(plain) for pattern in leftover):

@@ -41,12 +41,14 @@ AFTER = (
     (
         ">=",
         r"\s?\+|\s(?:or|and) (?:more|over|above|up|upwards?|older|longer|heavier|higher|later"
-        r"|after|greater|larger|further)(?!\s[\d₩$€£])|\s?onwards?|\sand up",
+        r"|after|greater|larger|further|warmer|hotter|taller|wider|faster)(?!\s(?:than\b"
+        r"|[\d₩$€£]))"
+        r"|\s?onwards?|\sand up",
     ),
     (
         "<=",
         r"\s(?:or|and) (?:less|under|below|fewer|younger|shorter|lighter|lower|earlier|before"
-        r"|smaller|cheaper)(?!\s[\d₩$€£])",
+        r"|smaller|cheaper|colder|slower|cooler)(?!\s(?:than\b|[\d₩$€£]))",
     ),
 )
 RANGE = re.compile(r"\s?(?:to|and|-|–|—|through|until|up to)\s?(?:and including\s)?", re.I)
@@ -188,7 +190,7 @@ _MODALS = (
 )
 CATEGORY = re.compile(
     r"(?P<who>(?:(?:all|any|every|each|for)\s)?(?!(?:if|when|unless|where|once|with|even|no"
-    r"|only|but|or|and|for|each|anything|nothing|one|two|three|four|five|the|our|my|we|it|they"
+    r"|only|but|or|and|for|each|nothing|one|two|three|four|five|nothing|the|our|my|we|it|they"
     r"|there|this|that|please|you|i|he|she)\b)[A-Za-z][\w-]*(?: [\w-]+){0,2}?)"
     r"(?:(?<=s)|(?<=people)|(?<=staff)|(?<=men)|(?<=children)|(?<=one)|(?<=body)|(?<=crew))"
     r"(?:\s(?:(?:marked|labelled|labeled|tagged|flagged|classed|rated|classified|that are|who "
@@ -216,7 +218,10 @@ SAME = re.compile(
     rf"|any) )?(?:(?P<down>{_DOWN})|(?P<up>{_UP}))"
     rf"(?: (?:than )?(?:that|this|it)| ones?| (?:amounts?|orders?|items?|claims?|loans?"
     rf"|parcels?|groups?|bookings?"
-    rf"|purchases?))?(?=[,:]?\s(?:(?!\d)[^\d\s$£€₩]))[,:]?(?!(?<!er)\s(?:than|the|a|an|\d)\b)",
+    rf"|purchases?"
+    rf"|(?!(?:{_ALTERNATIVES})\b)\w+s))?(?=[,:]?\s(?:(?!\d)[^\d\s$£€₩]))[,:]?(?!(?<!er)\s(?:than"
+    rf"|the|a|an"
+    rf"|\d)\b)",
     re.I,
 )
 BARE = words("those ones them anything anyone everything everyone amounts ages age that numbers")
@@ -264,7 +269,7 @@ GOES_ON = re.compile(
 NARROWING = re.compile(
     r"\b(?:new|existing|first|repeat|regular|gold|silver|premium|vip|trial|paid|free|online"
     r"|overseas|weekend|weekday|express|"
-    r"standard|student|senior|junior|adult|private|corporate|local|foreign|remote|part-time"
+    r"standard|senior|junior|private|corporate|local|foreign|remote|part-time"
     r"|full-time|urgent|late|early|"
     r"standing|rush|bulk|walk-in|\w{3,}(?:ional|estic|ial|ary|ive|ous|able))\b",
     re.I,
@@ -272,6 +277,10 @@ NARROWING = re.compile(
 FOR_SOME = re.compile(
     r"\b(?:on|at|during|over) (?:the )?(?:weekends?|weekdays|holidays|bank holidays|mondays"
     r"|fridays|saturdays|sundays)\b"
+    r"|\b(?:during|while|at night|in (?:winter|summer|spring|autumn|high season|low season))\b"
+    r"|\b(?:with|without) (?:an? |the |their |proof|valid |original )*(?:receipts?|tickets?"
+    r"|cards?|coupons?|codes?|id|proof|"
+    r"invoices?|prescriptions?|pass|passport|membership|note|licen[cs]e)\b"
     r"|\bfor (?:members|students|seniors|children|adults|staff|guests|vips?|visitors|new "
     r"customers)\b",
     re.I,
@@ -283,3 +292,15 @@ PLACED = re.compile(
     re.I,
 )
 PLACE = re.compile(r"\s(?:from|to|in|at|on|into|past) (?!total\b|value\b|a row\b|length\b)", re.I)
+# What may follow a later condition at once: an outcome whose verb was said before.
+LATER = re.compile(
+    r"\s(?:by|a|an|the|at|to|half|full|free|no|none|once|twice|double|three|two"
+    r"|one|[$€£]?\d)\b",
+    re.I,
+)
+OTHERWISE = re.compile(r"\s*[,;:–-]\s*(?:otherwise|else|if not),?\s+(?P<then>.+)", re.I)
+LABEL = re.compile(r"[A-Z][a-z]+(?: [a-z]+){0,3}:\s(?=[\d$€£])")
+# Words after which another clause begins: what stands before them is no subject.
+WITHIN = re.compile(r"\w+ (?:if|when|because|while|where|so|needed|required)\b", re.I)
+THINGS = re.compile(rf"\s(?:(?!(?:{_ALTERNATIVES})\b)[a-z]+s(?=[\s,:])|[a-z]+s$)", re.I)
+DENIED = re.compile(r"\b(?:not|never|no|without)\b|n't\b", re.I)

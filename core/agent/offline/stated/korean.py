@@ -14,11 +14,11 @@ from core.agent.offline.stated.korean_conditions import (
     bare,
     conditions_of,
     last_break,
+    nominal,
     value_of,
 )
 from core.agent.offline.stated.statement import Case, Condition, NotARule, otherwise
 
-_M = 16  # the place of ㅁ among the final consonants of a syllable
 MAX_SUBJECT = 4  # words before a condition that may be its subject
 
 
@@ -65,6 +65,8 @@ class _Reader:
 
     def _hold(self, one: Found, before: str) -> None:
         subject = before.strip(" ,")
+        if "," in subject or last_break(before) is not None:
+            raise NotARule("another clause before the condition")
         if one.is_else:
             if subject:
                 raise NotARule("words before what is left")
@@ -99,7 +101,7 @@ class _Reader:
         if not subject and one.same:
             return condition
         noun = "" if one.noun in w.GENERIC else one.noun
-        if noun and w.NARROWING.match(noun):
+        if noun and (w.NARROWING.match(noun) or w.GROUP.search(noun) or noun in w.GROUPS):
             raise NotARule("who it is about is a condition too")
         earlier = self._earlier(condition)
         default = _default(condition)
@@ -148,6 +150,9 @@ class _Reader:
         )
         if last is None:
             raise NotARule("it compares with a number that is not there")
+        if sign.startswith("~") and last.negated.test.startswith(sign[1]):
+            return last.negated  # "below that" is all that was not said yet
+        sign = sign.lstrip("~")
         low, between, high = last.test[1:-1].partition("..")
         number = (low if sign[0] == "<" else high) if between else last.test.split(" ", 1)[1]
         includes = last.test.endswith("]") if between else "=" in last.test
@@ -195,13 +200,10 @@ def _outcome(text: str) -> str:
 
 def _closed(text: str) -> str:
     """Return an outcome that another follows (`받아야 하고`) as one that ends: `받아야 함`."""
-    match = re.search(r"([가-힣])(?:고|며|지만)$", text)
+    match = re.search(r"[가-힣](?:고|며|지만)$", text)
     if match is None or w.NOT_JOINS.search(text.rsplit(" ", 1)[-1]):
         return text
-    final = (ord(match[1]) - 0xAC00) % 28
-    if final == 0:  # no consonant closes the syllable: it takes one
-        return text[: match.start()] + chr(ord(match[1]) + _M)
-    return text[: match.start() + 1] + "음"
+    return nominal(text[: match.start() + 1])
 
 
 def _subject(words: str, condition: Condition) -> str:
@@ -217,13 +219,12 @@ def _subject(words: str, condition: Condition) -> str:
     if not parts:
         return ""
     last = parts[-1]
-    if any(w.NARROWING.match(part) or part in w.GROUPS for part in parts):
+    narrowed = len(parts) > 1 and any(part in w.NARROWED for part in parts[:-1])
+    if narrowed or any(w.NARROWING.match(part) or part in w.GROUPS for part in parts):
         raise NotARule("who it is about is a condition too")
     parts[-1] = w.PARTICLE.sub("", last) or last
     if re.search("(?:은|는)$", last) and not w.measures(last[:-1], condition.unit):
-        if len(parts) > 2 or (
-            not w.ABOUT.search(parts[-1]) and (len(parts) > 1 or w.PERSON.search(parts[-1]))
-        ):
+        if len(parts) > 2 or not w.ABOUT.search(parts[-1]):
             raise NotARule("a topic that may be a condition")
         return f"{' '.join(parts)} {_default(condition)}"
     return " ".join([*(w.PARTICLE.sub("", word) or word for word in parts[:-1]), parts[-1]])
@@ -256,7 +257,8 @@ def _split_value(words: str) -> tuple[str, str]:
     if parts and re.search("(?:을|를|에|로|서|의)$", parts[-1]):
         raise NotARule("more before the condition than its subject")
     if parts and re.search("(?:은|는)$", parts[-1]):
-        if not w.ABOUT.search(parts[-1][:-1]):
+        about = parts[-1][:-1]
+        if not w.ABOUT.search(about) and (len(parts) > 1 or w.PERSON.search(about)):
             raise NotARule("a topic that may be a condition")
         return "", " ".join(value)
     return " ".join([*parts[:-1], *(w.PARTICLE.sub("", word) for word in parts[-1:])]), " ".join(
@@ -286,7 +288,7 @@ def _quoted(value: str, like: Condition) -> str:
 def _in_one_group(one: Condition, other: Condition) -> bool:
     """Whether two values are of one kind, as `현금 결제` and `카드 결제` are."""
     a, b = value_of(one).split('"')[-1], value_of(other).split('"')[-1]
-    return a[-1] == b[-1] or {a, b} <= w.GROUPS
+    return a[-1] == b[-1] or {a, b} <= w.GROUPS or a in b or b in a
 
 
 def _among(value: str, last: Condition) -> str:

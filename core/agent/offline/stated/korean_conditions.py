@@ -225,6 +225,11 @@ def _ending(text: str, at: int) -> tuple[int, Link, str] | None:
     ):
         if match := pattern.match(text, at):
             return match.end(), link, ""
+    happens = w.HAPPENS.match(text, at)
+    if happens and w.BY_THEN.search(text[:at]):
+        raise NotARule("something that does not happen in time")
+    if match := happens:
+        return match.end(), Link.THEN, nominal(match["verb"])
     topic = None if w.STEM.search(text[:at]) else w.TOPIC.match(text, at)
     if topic:
         return topic.end(), Link.THEN, ""
@@ -290,3 +295,16 @@ def last_break(rest: str) -> int | None:
 def value_of(condition: Condition) -> str:
     """Return the value that a condition on a text compares with."""
     return condition.test.removeprefix("not(").removesuffix(")").strip('"')
+
+
+_M = 16  # the place of ㅁ among the final consonants of a syllable
+
+
+def nominal(stem: str) -> str:
+    """Return the noun of a verb's stem: `늦` is `늦음`, `받아야 하` is `받아야 함`."""
+    last = stem[-1:]
+    if not "가" <= last <= "힣":
+        return stem
+    if (ord(last) - ord("가")) % 28 == 0:  # no consonant closes the syllable: it takes one
+        return stem[:-1] + chr(ord(last) + _M)
+    return f"{stem}음"
