@@ -1,4 +1,7 @@
-"""`LLM_MODEL=… python -m tests.evals noise`: put a real model to the stories, and print a table."""
+"""`python -m tests.evals rules`: what the stand-in makes of rules as people say them, counted.
+
+`LLM_MODEL=… python -m tests.evals noise`: put a real model to the stories, and print a table.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pathlib import Path
 from core.app.observability import configure_logging
 from core.app.program import open_app
 from core.app.settings import load_settings
-from tests.evals import noise
+from tests.evals import noise, rules
 
 
 async def _noise(home: Path) -> list[noise.Told]:
@@ -23,10 +26,18 @@ async def _noise(home: Path) -> list[noise.Told]:
 
 
 def main() -> int:
-    """Run the stories in a place of their own; 1 where one did not end as expected."""
+    """Run an evaluation; 1 where a text did not end as expected."""
+    if sys.argv[1:] == ["rules"]:
+        print("\n".join(map(rules.report, ("open", "sealed"))))
+        return int(any(one.is_wrong for one in rules.judge("open")))
     if sys.argv[1:] != ["noise"]:
-        print("usage: LLM_MODEL=… python -m tests.evals noise")
+        print("usage: python -m tests.evals rules | LLM_MODEL=… python -m tests.evals noise")
         return 2
+    return _told()
+
+
+def _told() -> int:
+    """Run the stories in a place of their own."""
     configure_logging("warning", "console")
     with tempfile.TemporaryDirectory(prefix="skill-worker-evals-") as home:
         told = asyncio.run(_noise(Path(home)))

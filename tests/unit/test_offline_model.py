@@ -8,7 +8,8 @@ import pytest
 
 from core.agent.offline.model import OfflineChatModel
 from core.agent.offline.reasons import STAND_IN
-from core.agent.offline.tables import amount, rows_of
+from core.agent.offline.stated.amounts import amount
+from core.agent.offline.tables import rows_of
 from core.decision_table import draft_to_table, to_xml
 from core.domain.models import (
     Hit,

@@ -56,7 +56,8 @@ _SMALL_TALK = re.compile(
 _FAILURE = re.compile(
     r"다시 한\s?번|응답이 없|에러가? (?:나|났|뜨|떴)|오류가? (?:나|났|뜨|떴)"
     r"|(?:죽|다운)(?:었|됐)|끊겼|재시도"
-    r"|\b(?:it|that|this) (?:failed|crashed)\b|\b50[0-4]\b|\bconnection was\b|\bonce more\b"
+    r"|\b(?:it|that|this) (?:failed|crashed)\b|\b50[0-4] ?(?:errors?\b|에러|오류|응답)"
+    r"|\b(?:error|status|http|code|returned(?: an?)?) 50[0-4]\b|\bconnection was\b|\bonce more\b"
     r"|\b(?:redo|re-?run)\b|\b(?:run|do) (?:it|that|this) again\b",
     re.I,
 )
@@ -342,11 +343,13 @@ def _procedure(view: View, cue: Cue) -> Call | None:
 
 
 def _rule(view: View, *, number: bool) -> Call | None:
-    rows = [row for row in rows_of(view.text) if row.is_number is number]
-    if not rows or view.beside("MEMORY"):
+    rows = rows_of(view.text)
+    if not rows or any(row.is_number for row in rows) is not number or view.beside("MEMORY"):
         return None
     hit = _same_subject(view, rows[0])
     if hit is not None:
+        if any(len(row.when) != 1 for row in rows):
+            return None  # a row of several conditions is not put into a table of other columns
         return "get_knowledge_detail", {"knowledge_type": "DMN_RULE", "knowledge_id": hit.id}
     why = reason(view, "new_rule")
     return "commit_to_dmn_rule", {"operation": "CREATE", "rule": new_table(rows), "reason": why}
@@ -363,8 +366,10 @@ def _same_subject(view: View, row: Row) -> Related | None:
 
 
 def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
-    """Return the UPDATE of a rule whose table was read."""
+    """Return the UPDATE of a rule whose table was read; a memory where its columns do not fit."""
     edits = edited_table(rows_of(view.text), table, view.text)
+    if edits is None:
+        return _memory(view)
     why = reason(view, "near_rule", rule_id)
     args: dict[str, JsonValue] = {"operation": "UPDATE", "rule_id": rule_id, "rule": edits}
     return "commit_to_dmn_rule", args | mode_of(edits) | {"reason": why}
@@ -374,6 +379,11 @@ def correct_rule(args: dict[str, JsonValue], told: str, table: dict[str, JsonVal
     """Return a refused UPDATE again, changing the row that the added one clashed with."""
     edits = instead_of(args.get("rule"), told, table)
     return ("commit_to_dmn_rule", args | {"rule": edits} | mode_of(edits)) if edits else None
+
+
+def memory(view: View) -> Call:
+    """Return the text as a memory: that of a table which was refused, too."""
+    return _memory(view)
 
 
 def _memory(view: View) -> Call:

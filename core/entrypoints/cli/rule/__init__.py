@@ -44,7 +44,8 @@ def decide(
         bool, typer.Option("--stdin", help="Read one JSON object a line, answer one a line.")
     ] = False,
     file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE.dmn", help="A DMN 1.3 file instead.")
+        Path | None,
+        typer.Option("--file", metavar="FILE.dmn", help="A DMN file (1.1 to 1.5) instead."),
     ] = None,
     decision: Annotated[
         str | None,
