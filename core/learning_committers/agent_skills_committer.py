@@ -44,9 +44,7 @@ class AgentSkillsCommitter:
         assert isinstance(request, AttachRequest)
         if not request.skill_ids:
             raise Refused(Message("skills.none_named"), hint=Message("skills.give_ids"))
-        agent = await self._agents.get(context.agent_id)
-        if agent.tenant_id != context.tenant_id:
-            raise Refused(Message("agents.of_another_tenant", id=agent.id))
+        agent = await self._agents.get(context.tenant_id, context.agent_id)
         for name in request.skill_ids:
             if await self._skills.read(name, context.tenant_id) is None:
                 raise NotFound(Message("no.skill", name=name), hint=Message("see.skill_names"))
@@ -73,10 +71,9 @@ class AgentSkillsCommitter:
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
         """Return the current list, None if the tenant has no such agent."""
         try:
-            agent = await self._agents.get(target_id)
+            return _state(await self._agents.get(tenant_id, target_id))
         except NotFound:
             return None
-        return _state(agent) if agent.tenant_id == tenant_id else None
 
     async def apply(self, change: Change) -> None:
         """Do nothing: the list is in our database and is set by `record`."""

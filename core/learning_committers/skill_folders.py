@@ -55,7 +55,7 @@ class DescriptionsBudget:
         is added too, and `base` its current state.
         """
         try:
-            agent = await self.agents.get(agent_id)
+            agent = await self.agents.get(tenant_id, agent_id)
         except NotFound:
             return ()
         if base and changed and base.name in agent.skills and not _is_longer(base, changed):

@@ -23,6 +23,7 @@ from core.domain.ports import Observer
 from core.knowledge.duplicates.repeats import repeats_skill
 from core.testing.knowledge import MemoryKnowledge
 
+AgentKey = tuple[str, str]  # tenant and id
 _HAVE = {ChangeStatus.PREPARED, ChangeStatus.APPLYING}
 _SEEN = {ChangeStatus.APPLYING, ChangeStatus.APPLIED, ChangeStatus.REVERTED}
 
@@ -40,7 +41,7 @@ class MemoryChangeLog:
         self.history: list[HistoryRecord] = []
         self.events: list[RunEvent] = []
         self.epochs: dict[str, int] = {}
-        self.agent_skills: dict[str, set[str]] = {}
+        self.agent_skills: dict[AgentKey, set[str]] = {}
         self._blobs: dict[str, bytes] = {}
 
     async def find(self, key: str) -> Change | None:
@@ -184,18 +185,20 @@ class MemoryUnitOfWork:
         self._log.knowledge.write(change)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
-        names = self._log.agent_skills.get(change.agent_id, set())
+        key = (change.tenant_id, change.agent_id)
+        names = self._log.agent_skills.get(key, set())
         names = names - {change.target_id} if change.after is None else names | {change.target_id}
-        self._log.agent_skills[change.agent_id] = names
+        self._log.agent_skills[key] = names
 
     async def set_agent_skills(self, change: Change) -> None:
-        listed = self._log.agent_skills.get(change.target_id, set())
+        key = (change.tenant_id, change.target_id)
+        listed = self._log.agent_skills.get(key, set())
         before = set(change.before.content.splitlines()) if change.before else set()
         if listed != before:
             raise Stale(f"the skills of agent {change.target_id!r} have moved on")
         after = change.after.content.splitlines() if change.after else []
         self._see_there(change, set(after) - listed)
-        self._log.agent_skills[change.target_id] = set(after)
+        self._log.agent_skills[key] = set(after)
 
     def _see_there(self, change: Change, names: set[str]) -> None:
         began = self._log.changes[change.id].prepared_at

@@ -90,8 +90,6 @@ async def test_agents_are_listed_added_and_changed(api: Api) -> None:
     assert (changed.status_code, changed.json()["name"]) == (200, "D2")
     assert (await api.call("GET", "/v1/agents/d", who=OF_T)).json() == changed.json()
     assert (await api.call("GET", "/v1/agents/d", who=OF_U)).status_code == 404
-    taken = await api.call("PUT", "/v1/agents/d", {"name": "Mine"}, who=OF_U)
-    assert (taken.status_code, taken.json()["kind"]) == (409, "refused")
     assert (await api.call("PUT", "/v1/agents/e", {"name": "E"})).status_code == 422
     for body in ({"name": " "}, {"name": "E", "skills": ["x"]}, {"name": "a\0b"}, {}, [], "x"):
         answer = await api.call("PUT", "/v1/agents/e", body, who=OF_T)
@@ -130,3 +128,22 @@ async def test_reading_takes_its_role(api: Api) -> None:
     body = {"name": "D", "tenant_id": "t"}
     who = one_of("t", Role.READ, Role.REVIEW, Role.SUBMIT)
     assert (await api.call("PUT", "/v1/agents/d", body, who=who)).status_code == 403
+
+
+async def test_an_id_of_two_tenants_is_an_agent_of_each(api: Api) -> None:
+    for who, name in ((OF_T, "T's"), (OF_U, "U's")):
+        saved = await api.call("PUT", "/v1/agents/twin", {"name": name}, who=who)
+        assert (saved.status_code, saved.json()["name"]) == (201, name)
+        assert (await api.call("GET", "/v1/agents/twin", who=who)).json() == saved.json()
+    said = {"agent_ids": ["twin"], "content": "원화로 적어 주세요"}
+    for who in (OF_T, OF_U):
+        assert (await api.call("POST", "/v1/feedback", said, who=who)).is_success
+    refused = await api.call("GET", "/v1/agents/twin")
+    assert (refused.status_code, refused.json()["kind"]) == (422, "invalid")
+    assert refused.json()["detail"] == "several tenants have an agent 'twin': 't', 'u'"
+    of_u = await api.call("GET", "/v1/agents/twin", params={"tenant_id": "u"})
+    assert of_u.json()["name"] == "U's"
+    first = (await api.call("GET", "/v1/agents", params={"limit": 4})).json()
+    rest = (await api.call("GET", "/v1/agents", params={"cursor": first["next"]})).json()
+    listed = [(agent["id"], agent["tenant_id"]) for agent in first["items"] + rest["items"]]
+    assert listed == [("a", "t"), ("b", "t"), ("c", "u"), ("twin", "t"), ("twin", "u")]

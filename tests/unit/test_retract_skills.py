@@ -84,7 +84,7 @@ class Told(World):
         return await retractor.retract(feedback, by="kim")
 
     async def listed(self, agent_id: str = "a") -> list[str]:
-        return [*(await self.agents.get(agent_id)).skills]
+        return [*(await self.agents.get("t", agent_id)).skills]
 
     def _deps(self, feedback_id: str, key: str) -> CommitDeps:
         deps = self.deps(f"{feedback_id} {key}")
@@ -103,7 +103,7 @@ async def test_an_attached_skill_is_taken_back_where_others_came_to_the_list(tol
     await told.attach("f1", "refund", agent_id="b")
     await told.make("f2", "invoice")
     await told.attach("f2", "delivery", agent_id="b")
-    told.log.agent_skills["b"] = {"refund", "delivery", "invoice"}
+    told.log.agent_skills["t", "b"] = {"refund", "delivery", "invoice"}
     done = await told.retract("f1")
     assert done.is_done
     assert await told.listed("b") == ["delivery", "invoice"]
@@ -114,7 +114,7 @@ async def test_an_attached_skill_that_was_deleted_since_does_not_come_back(told:
     await told.make("f0", "delivery")
     await told.attach("f1", "refund", agent_id="b")
     await told.attach("f2", "delivery", agent_id="b")
-    told.log.agent_skills["b"] = {"delivery"}
+    told.log.agent_skills["t", "b"] = {"delivery"}
     assert (await told.retract("f2")).is_done
     assert await told.listed("b") == []
 
@@ -124,7 +124,7 @@ async def test_a_skill_and_the_list_it_stands_on_go_together(
     told: Told, attached_first: bool
 ) -> None:
     await told.make("f0", "delivery")
-    told.log.agent_skills["a"] = set()
+    told.log.agent_skills["t", "a"] = set()
     if attached_first:
         await told.attach("f1", "delivery")
         await told.make("f1", "refund")

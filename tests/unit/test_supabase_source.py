@@ -34,7 +34,7 @@ async def test_every_item_comes_oldest_first_with_author_agents_and_task(world: 
     assert {(p.source, p.tenant_id, p.agent_ids, p.task) for p in pieces} == {
         ("supabase", TENANT, ("clerk",), "견적서 작성")
     }
-    agent = await world.agents.get("clerk")
+    agent = await world.agents.get(TENANT, "clerk")
     assert (agent.name, agent.goal, agent.skills) == ("주문 담당", "", ("invoice-check", "refunds"))
     assert world.status("r1") == "PROCESSING"
 

@@ -91,7 +91,7 @@ class PostgresUnitOfWork:
         await self._index(change, None)
 
     async def set_agent_skills(self, change: Change) -> None:
-        params = {"agent_id": change.target_id}
+        params = {"tenant_id": change.tenant_id, "agent_id": change.target_id}
         await self._conn.execute(sql("changes.lock_agent"), params)
         rows = await (await self._conn.execute(sql("changes.agent_skills"), params)).fetchall()
         present = {row["name"] for row in rows}

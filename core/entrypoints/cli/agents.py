@@ -27,7 +27,7 @@ app = typer.Typer(help="Manage the agents that learn.")
 
 @app.command("add")
 def add(
-    agent_id: Annotated[str, typer.Option("--id", help="Id, unique over all tenants.")],
+    agent_id: Annotated[str, typer.Option("--id", help="Id, unique within the tenant.")],
     tenant: Annotated[str, typer.Option("--tenant", help="Tenant the agent belongs to.")],
     name: Annotated[str, typer.Option("--name", help="Name that people know it by.")],
     role: Annotated[str, typer.Option("--role", help="What it is.")] = "",
@@ -69,6 +69,7 @@ def setup(
     again: Annotated[
         bool, typer.Option("--again", help="Also where it was asked for before.")
     ] = False,
+    tenant: Tenant = None,
     as_json: Json = False,
 ) -> None:
     """Let the worker propose an agent's first knowledge from its goal and persona."""
@@ -76,11 +77,12 @@ def setup(
     async def begin(opened: App) -> tuple[Feedback, bool]:
         from core.app.agent_setup import setup_feedback
         from core.domain.models import SETUP
+        from core.entrypoints.cli.knowledge.tenants import known_agent
 
-        agent = await opened.stores.agents.get(agent_id)
+        agent = await known_agent(opened, agent_id, tenant)
         piece = setup_feedback(agent, again=opened.new_id() if again else "")
         ((feedback_id, is_new),) = await opened.stores.inbox.add(SETUP, [piece])
-        await opened.stores.agents.setup_begun(agent_id)
+        await opened.stores.agents.setup_begun(agent.tenant_id, agent.id)
         return await opened.stores.inbox.get(feedback_id), is_new
 
     feedback, is_new = with_app(begin)

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.app.agent_setup import set_up_new_agents
-from core.domain.errors import NotFound, Refused
 from core.domain.input_formats.agents import checked_agent
-from core.domain.messages import Message
 from core.domain.models import Agent, Page
 from core.domain.models.access import Role
 from core.domain.models.base import Model
 from core.domain.paging import decode_parts, encode_parts, query_digest
+from core.entrypoints.service.owners import own_agent
 from core.entrypoints.service.session import Session
 
 
@@ -31,14 +30,16 @@ class AgentsService:
     async def page(
         self, wanted: AgentFilter, *, limit: int, cursor: str | None = None
     ) -> Page[Agent]:
-        """Return agents by id (code points). Raises InvalidInput on another list's cursor."""
+        """Return agents by id and tenant (code points). Raises InvalidInput on another's cursor."""
         self.session.require(Role.READ)
         tenant = self.session.tenant(wanted.tenant_id)
         digest = query_digest("agents", AgentFilter(tenant_id=tenant))
-        after = decode_parts(cursor, digest, 1)[0] if cursor else ""
-        agents = [a for a in await self.session.stores.agents.list(tenant) if a.id > after]
+        after = tuple(decode_parts(cursor, digest, 2)) if cursor else ("", "")
+        listed = await self.session.stores.agents.list(tenant)
+        agents = [agent for agent in listed if (agent.id, agent.tenant_id) > after]
         page = agents[:limit]
-        following = encode_parts((page[-1].id,), digest) if len(agents) > limit else None
+        last = page[-1] if len(agents) > limit else None
+        following = encode_parts((last.id, last.tenant_id), digest) if last else None
         return Page(items=tuple(page), next=following)
 
     async def tenants(self) -> Sequence[str]:
@@ -47,27 +48,20 @@ class AgentsService:
         agents = await self.session.stores.agents.list(self.session.principal.tenant_id)
         return sorted({agent.tenant_id for agent in agents})
 
-    async def get(self, agent_id: str) -> Agent:
-        """Return one agent. Raises NotFound."""
+    async def get(self, agent_id: str, tenant_id: str | None = None) -> Agent:
+        """Return one agent. Raises NotFound; InvalidInput if it is several tenants' id."""
         self.session.require(Role.READ)
-        return await self.session.own(self.session.stores.agents.get(agent_id), "agent", agent_id)
+        return await own_agent(self.session, agent_id, tenant_id)
 
     async def save(self, agent: Agent, tenant_id: str | None) -> tuple[Agent, bool]:
         """Add or change an agent; True if it is new. Its list of skills stays as it is.
 
-        Without `tenant_id` it is the principal's own. Raises InvalidInput; Refused if the id is
-        another tenant's: ids are unique over all tenants.
+        Without `tenant_id` it is the principal's own. Raises InvalidInput.
         """
         self.session.require(Role.OPERATE)
         tenant = self.session.one_tenant(tenant_id)
         given = checked_agent({**agent.model_dump(), "tenant_id": tenant, "skills": ()})
         app = self.session.app
-        try:
-            known = (await app.stores.agents.get(given.id)).tenant_id
-        except NotFound:
-            known = given.tenant_id
-        if known != given.tenant_id:
-            raise Refused(Message("agents.taken", id=given.id), hint=Message("agents.unique"))
         is_new = await app.stores.agents.save(given)
         await set_up_new_agents(app.stores.agents, app.stores.inbox)
-        return await app.stores.agents.get(given.id), is_new
+        return await app.stores.agents.get(tenant, given.id), is_new

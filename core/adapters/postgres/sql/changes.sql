@@ -145,8 +145,9 @@ VALUES (
 ON CONFLICT (change_id, attempt, status) DO NOTHING
 
 -- name: list_agent_skill
-INSERT INTO agent_skills (agent_id, name)
-SELECT id, %(name)s FROM agents WHERE id = %(agent_id)s
+INSERT INTO agent_skills (tenant_id, agent_id, name)
+SELECT tenant_id, id, %(name)s FROM agents
+WHERE tenant_id = %(tenant_id)s AND id = %(agent_id)s
 ON CONFLICT DO NOTHING
 
 -- name: list_tenant_skill
@@ -154,20 +155,20 @@ INSERT INTO tenant_skills (tenant_id, name) VALUES (%(tenant_id)s, %(name)s)
 ON CONFLICT DO NOTHING
 
 -- name: unlist_agent_skill
-DELETE FROM agent_skills WHERE agent_id = %(agent_id)s AND name = %(name)s
+DELETE FROM agent_skills
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = %(name)s
 
 -- name: unlist_tenant_skill
 DELETE FROM tenant_skills
 WHERE tenant_id = %(tenant_id)s AND name = %(name)s
   AND NOT EXISTS (
-      SELECT FROM agent_skills s JOIN agents a ON a.id = s.agent_id
-      WHERE s.name = %(name)s AND a.tenant_id = %(tenant_id)s)
+      SELECT FROM agent_skills s WHERE s.tenant_id = %(tenant_id)s AND s.name = %(name)s)
 
 -- name: lock_agent
-SELECT id FROM agents WHERE id = %(agent_id)s FOR UPDATE
+SELECT id FROM agents WHERE tenant_id = %(tenant_id)s AND id = %(agent_id)s FOR UPDATE
 
 -- name: agent_skills
-SELECT name FROM agent_skills WHERE agent_id = %(agent_id)s
+SELECT name FROM agent_skills WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
 
 -- name: deleted_since
 -- Skills that were deleted since this change was last prepared, or are being deleted now.
@@ -180,7 +181,9 @@ WHERE c.id = %(change_id)s
 ORDER BY d.target_id
 
 -- name: add_agent_skills
-INSERT INTO agent_skills (agent_id, name) SELECT %(agent_id)s, unnest(%(names)s::text[])
+INSERT INTO agent_skills (tenant_id, agent_id, name)
+SELECT %(tenant_id)s, %(agent_id)s, unnest(%(names)s::text[])
 
 -- name: drop_agent_skills
-DELETE FROM agent_skills WHERE agent_id = %(agent_id)s AND name = ANY(%(names)s)
+DELETE FROM agent_skills
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = ANY(%(names)s)

@@ -14,9 +14,8 @@ from core.entrypoints.api.sessions import AgentsServiceDep
 from core.entrypoints.service.agents import AgentFilter
 
 router = APIRouter(prefix="/agents", tags=["agents"])
-AgentPath = Annotated[
-    str, Path(min_length=1, max_length=200, pattern=SEEN, description="Id of the agent.")
-]
+_ID = "Id of the agent, unique within its tenant."
+AgentPath = Annotated[str, Path(min_length=1, max_length=200, pattern=SEEN, description=_ID)]
 
 
 class AgentIn(Model):
@@ -40,9 +39,11 @@ async def list_agents(
 
 
 @router.get("/{agent_id:path}")
-async def get_agent(agent_id: AgentPath, service: AgentsServiceDep) -> Agent:
-    """One agent."""
-    return await service.get(agent_id)
+async def get_agent(
+    agent_id: AgentPath, service: AgentsServiceDep, tenant_id: TenantId = None
+) -> Agent:
+    """One agent; `tenant_id` says whose, where several tenants have one of that id."""
+    return await service.get(agent_id, tenant_id)
 
 
 @router.put("/{agent_id:path}", responses={201: {"model": Agent, "description": "It is new."}})
