@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
+from core.changes.policy.review_policy import Policy, apply_all, load_policy
 from core.domain.errors import ArtifactInvalid, SkillApiDown
 from core.domain.models import (
     Agent,
@@ -104,6 +105,7 @@ class World:
     limits: SkillLimits = field(default_factory=SkillLimits)
 
     def __post_init__(self) -> None:
+        self.policy: Policy = apply_all
         self.log = MemoryChangeLog(MemoryKnowledge())
         self.author = ScriptedAuthor(self.answers)
         self.agents = MemoryAgents(
@@ -134,8 +136,13 @@ class World:
                 journal=MemoryJournal(),
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,
+                policy=lambda change: self.policy(change),
             )
         )
+
+    def hold_all(self) -> None:
+        """Hold every change from now on, as the policy `all` does."""
+        self.policy = load_policy("all")
 
     def deps(self, key: str) -> CommitDeps:
         context = SubmitContext(key=key, tenant_id="t", agent_id="a", feedback_content="피드백")

@@ -58,7 +58,14 @@ BESIDES = {
     "review_slots.reads.taken",
 }
 READS = {
-    *("agents.get", "agents.list", "as_dry_run", "budgets.today", "budgets.used_up"),
+    *(
+        "agents.get",
+        "agents.list",
+        "agents.of_id",
+        "as_dry_run",
+        "budgets.today",
+        "budgets.used_up",
+    ),
     *("changes.get", "checks", "currency", "feed.after", "feedback_max_chars"),
     *(
         "gate.decisions.has_moved",

@@ -17,7 +17,10 @@ from core.domain.models import (
     SkillFile,
     SkillRequest,
 )
-from core.learning_committers.agent_skills_committer import attach_skills_to_agent
+from core.learning_committers.agent_skills_committer import (
+    attach_skills_to_agent,
+    detach_skills_from_agent,
+)
 from core.learning_committers.base import CommitDeps
 from core.skills.bundle import file_refs
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
@@ -64,6 +67,17 @@ class Told(World):
             agent_id, name, deps=self._deps(feedback_id, f"on {agent_id} {name}")
         )
         assert receipt.status is ReceiptStatus.ATTACHED, receipt
+
+    async def detach(self, feedback_id: str, name: str, agent_id: str = "a") -> None:
+        receipt = await detach_skills_from_agent(
+            agent_id, name, deps=self._deps(feedback_id, f"off {agent_id} {name}")
+        )
+        assert receipt.status is ReceiptStatus.APPLIED, receipt
+
+    async def delete(self, feedback_id: str, name: str) -> None:
+        request = SkillRequest(operation=Operation.DELETE, target_id=name)
+        receipt = await self.gate.submit(request, self._deps(feedback_id, f"no {name}").context)
+        assert receipt.status is ReceiptStatus.APPLIED, receipt
 
     async def retract(self, feedback_id: str) -> Retraction:
         retractor = Retractor(

@@ -157,7 +157,7 @@ class ChangeGate:
             if drafts.says_all(change) and not self._deps.dry_run:
                 await self._deps.duplicate_waiters.note(change)
             return receipts.known_receipt(change)
-        change = change.model_copy(update={"held": tuple(self._deps.policy(change))})
+        change = change.model_copy(update={"held": drafts.held_because(change, self._deps)})
         if self._deps.dry_run:
             return receipts.receipt_of(change)
         if change.held:

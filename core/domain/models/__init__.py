@@ -68,12 +68,14 @@ from core.domain.models.knowledge import (
     Severity,
 )
 from core.domain.models.requests import (
-    AttachRequest,
     ChangeRequest,
     Edited,
+    ListEdit,
+    Lister,
     MemoryRequest,
     RestoreRequest,
     RuleRequest,
+    SkillListRequest,
     SkillRequest,
 )
 from core.domain.models.skills import (
@@ -96,7 +98,6 @@ __all__ = [
     "Agent",
     "AgentFeedback",
     "Aggregation",
-    "AttachRequest",
     "AuthorRequest",
     "Bundle",
     "Candidate",
@@ -135,6 +136,8 @@ __all__ = [
     "KnowledgeItem",
     "KnownText",
     "LearningCandidate",
+    "ListEdit",
+    "Lister",
     "MatchResult",
     "MemoryRequest",
     "MergeMode",
@@ -164,6 +167,7 @@ __all__ = [
     "SkillEdit",
     "SkillEdits",
     "SkillFile",
+    "SkillListRequest",
     "SkillRequest",
     "SkillSummary",
     "Snapshot",

@@ -29,7 +29,7 @@ SELECT
 WHERE %(candidate_id)s::text IS NULL
    OR EXISTS (SELECT FROM fence WHERE epoch = %(epoch)s)
 ON CONFLICT (id) DO UPDATE SET
-    target_id = excluded.target_id, target_name = excluded.target_name,
+    kind = excluded.kind, request = excluded.request, target_id = excluded.target_id, target_name = excluded.target_name,
     operation = excluded.operation, before = excluded.before, after = excluded.after,
     base_hash = excluded.base_hash, status = excluded.status, warnings = excluded.warnings,
     reverts = excluded.reverts, retracts = excluded.retracts, seen = excluded.seen, error = excluded.error,
@@ -154,15 +154,31 @@ ON CONFLICT DO NOTHING
 INSERT INTO tenant_skills (tenant_id, name) VALUES (%(tenant_id)s, %(name)s)
 ON CONFLICT DO NOTHING
 
--- name: unlist_agent_skill
-DELETE FROM agent_skills
-WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = %(name)s
+-- name: unlist_skill
+-- From all lists, which are noted: it is back on them where its deletion is undone.
+WITH gone AS (
+    DELETE FROM agent_skills WHERE tenant_id = %(tenant_id)s AND name = %(name)s
+    RETURNING tenant_id, name, agent_id
+), of_tenant AS (
+    DELETE FROM tenant_skills WHERE tenant_id = %(tenant_id)s AND name = %(name)s
+)
+INSERT INTO skill_unlistings (tenant_id, name, agent_id) SELECT * FROM gone
 
--- name: unlist_tenant_skill
-DELETE FROM tenant_skills
+-- name: forget_unlistings
+DELETE FROM skill_unlistings WHERE tenant_id = %(tenant_id)s AND name = %(name)s
+
+-- name: relist_skill
+INSERT INTO agent_skills (tenant_id, agent_id, name)
+SELECT a.tenant_id, a.id, u.name
+FROM skill_unlistings u JOIN agents a ON a.tenant_id = u.tenant_id AND a.id = u.agent_id
+WHERE u.tenant_id = %(tenant_id)s AND u.name = %(name)s
+ON CONFLICT DO NOTHING
+
+-- name: unforeseen_listers
+SELECT agent_id FROM agent_skills
 WHERE tenant_id = %(tenant_id)s AND name = %(name)s
-  AND NOT EXISTS (
-      SELECT FROM agent_skills s WHERE s.tenant_id = %(tenant_id)s AND s.name = %(name)s)
+  AND agent_id <> ALL(%(foreseen)s::text[])
+ORDER BY agent_id COLLATE "C" LIMIT 1
 
 -- name: lock_agent
 SELECT id FROM agents WHERE tenant_id = %(tenant_id)s AND id = %(agent_id)s FOR UPDATE
