@@ -9,6 +9,7 @@ from core.domain.models import (
     Change,
     ChangeRequest,
     ListEdit,
+    Origin,
     Prepared,
     Receipt,
     SkillListRequest,
@@ -59,7 +60,9 @@ class AgentSkillsCommitter:
         # What is on the list may stay there, though somebody else has deleted the skill.
         gone = await self._gone(sorted(added), context.tenant_id)
         if gone:
-            raise NotFound(Message("no.skill", name=gone[0]), hint=Message("see.skill_names"))
+            is_person = context.origin is Origin.PERSON
+            hint = Message("see.skills") if is_person else Message("see.skill_names")
+            raise NotFound(Message("no.skill", name=gone[0]), hint=hint)
         warnings = await self._budget.warnings(
             agent.id, context.tenant_id, added=added, removed=removed
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.domain.errors import Stale
+from core.domain.errors import Refused, Stale
 from core.domain.models import (
     Agent,
     ChangeStatus,
@@ -57,8 +57,8 @@ async def test_what_others_list_too_is_taken_off_the_agents_list_alone() -> None
     receipt = await deleted(world)
     assert receipt.status is ReceiptStatus.APPLIED
     assert receipt.message == (
-        "taken off the list of agent 'A': partial-refund; the skill itself is not deleted, since "
-        "B (b) list it too"
+        "taken off the list of agent 'A': partial-refund; the skill itself is not deleted: it is "
+        "also on the list of B (b)"
     )
     assert await lists(world) == {"a": (), "b": (NAME,)}
     assert ("t", NAME) in world.store.skills
@@ -84,7 +84,7 @@ async def test_an_agent_without_the_skill_is_told_who_has_it() -> None:
     await world.create()
     receipt = await deleted(world, "b")
     assert receipt.status is ReceiptStatus.REFUSED
-    assert "A (a) list it" in receipt.message
+    assert "on that of A (a)" in receipt.message
     assert "for_all" in receipt.message
     assert await lists(world) == {"a": (NAME,), "b": ()}
 
@@ -94,7 +94,7 @@ async def test_a_deletion_for_all_waits_and_names_who_loses_the_skill() -> None:
     before = world.store.skills["t", NAME]
     receipt = await deleted(world, for_all=True)
     assert receipt.status is ReceiptStatus.HELD
-    assert "partial-refund would be gone for all: B (b) list it too" in receipt.message
+    assert "would be gone for all: it is also on the list of B (b)" in receipt.message
     assert await lists(world) == A_AND_B
     done = await world.gate.decisions.approve(receipt.change_id or "", by="kim")
     assert done.status is ReceiptStatus.APPLIED
@@ -127,7 +127,7 @@ async def test_who_attaches_while_a_deletion_waits_does_not_lose_the_skill() -> 
     assert "refresh" in caught.value.hint
     assert world.log.changes[change_id].status is ChangeStatus.STALE
     fresh = await world.gate.decisions.prepare_again(change_id, by="kim")
-    assert "B (b), C (c)" in fresh.held[0]
+    assert "the list of B (b), C (c)" in fresh.held[0]
     with pytest.raises(Stale):  # who saw the old one decides about that
         await world.gate.decisions.approve(change_id, by="kim", seen=seen)
     await world.gate.decisions.approve(change_id, by="kim", seen=fresh.content_hash)
@@ -150,7 +150,7 @@ async def test_a_waiting_deletion_becomes_one_of_the_list_once_others_have_it() 
         Operation.UPDATE,
     )
     done = await world.gate.decisions.approve(change_id, by="kim")
-    assert "C (c) list it too" in done.message
+    assert "also on the list of C (c)" in done.message
     assert await lists(world) == {"a": (), "b": (), "c": (NAME,)}
     assert ("t", NAME) in world.store.skills
 
@@ -195,7 +195,7 @@ async def test_an_edited_list_is_what_the_reviewer_wrote() -> None:
     world.hold_all()
     receipt = await detach_skills_from_agent("b", NAME, deps=world.deps("d"))
     change_id = receipt.change_id or ""
-    with pytest.raises(Exception, match="already"):  # as it stands
+    with pytest.raises(Refused, match="already"):  # it is on the list as it stands
         await world.gate.decisions.edit(change_id, Edited(content=NAME), by="kim")
     await world.gate.decisions.approve(change_id, by="kim")
     assert await lists(world) == {"a": (NAME,), "b": ()}

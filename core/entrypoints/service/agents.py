@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.app.agent_setup import set_up_new_agents
+from core.domain.errors import InvalidInput, NotFound
 from core.domain.input_formats.agents import checked_agent
-from core.domain.models import Agent, Page
+from core.domain.models import Agent, ListEdit, Page, Receipt
 from core.domain.models.access import Role
 from core.domain.models.base import Model
+from core.domain.models.views import ListedSkill
 from core.domain.paging import decode_parts, encode_parts, query_digest
 from core.entrypoints.service.owners import own_agent
 from core.entrypoints.service.session import Session
@@ -53,6 +55,58 @@ class AgentsService:
         self.session.require(Role.READ)
         return await own_agent(self.session, agent_id, tenant_id)
 
+    async def skills(self, agent_id: str, tenant_id: str | None = None) -> Sequence[ListedSkill]:
+        """Return what an agent lists, by name, and who else lists it. Raises NotFound."""
+        self.session.require(Role.READ)
+        agent = await own_agent(self.session, agent_id, tenant_id)
+        return await self.session.app.skill_lists.of(agent)
+
+    async def having(self, skill: str, tenant_id: str) -> Sequence[Agent]:
+        """Return the tenant's agents that list a skill, by id."""
+        self.session.require(Role.READ)
+        return await self.session.stores.agents.having(self.session.one_tenant(tenant_id), skill)
+
+    async def attach(
+        self, agent_id: str, skill: str, tenant_id: str | None = None, *, dry_run: bool = False
+    ) -> Receipt:
+        """Put a skill on an agent's list. Raises NotFound if there is no such agent or skill."""
+        receipt = await self._edit(agent_id, tenant_id, ListEdit.ADD, (skill,), dry_run)
+        return _found(receipt)
+
+    async def detach(
+        self, agent_id: str, skill: str, tenant_id: str | None = None, *, dry_run: bool = False
+    ) -> Receipt:
+        """Take a skill off an agent's list. Raises NotFound if it is not on it."""
+        receipt = await self._edit(agent_id, tenant_id, ListEdit.REMOVE, (skill,), dry_run)
+        return _found(receipt)
+
+    async def set_skills(
+        self,
+        agent_id: str,
+        skills: Sequence[str],
+        tenant_id: str | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> Receipt:
+        """Make skills an agent's list. Raises NotFound, InvalidInput if one does not exist."""
+        receipt = await self._edit(agent_id, tenant_id, ListEdit.SET, skills, dry_run)
+        if not receipt.status.is_outcome:
+            raise InvalidInput(receipt.message)
+        return receipt
+
+    async def _edit(
+        self,
+        agent_id: str,
+        tenant_id: str | None,
+        edit: ListEdit,
+        skills: Sequence[str],
+        dry_run: bool,
+    ) -> Receipt:
+        self.session.require(Role.REVIEW)
+        agent = await own_agent(self.session, agent_id, tenant_id)
+        app = self.session.app.as_dry_run() if dry_run else self.session.app
+        return await app.skill_lists.edit(agent, edit, skills, self.session.principal.name)
+
     async def save(self, agent: Agent, tenant_id: str | None) -> tuple[Agent, bool]:
         """Add or change an agent; True if it is new. Its list of skills stays as it is.
 
@@ -65,3 +119,10 @@ class AgentsService:
         is_new = await app.stores.agents.save(given)
         await set_up_new_agents(app.stores.agents, app.stores.inbox)
         return await app.stores.agents.get(tenant, given.id), is_new
+
+
+def _found(receipt: Receipt) -> Receipt:
+    """Return the receipt of an edit of one skill: it is refused only where there is none."""
+    if not receipt.status.is_outcome:
+        raise NotFound(receipt.message)
+    return receipt
