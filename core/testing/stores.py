@@ -63,7 +63,7 @@ class MemoryAgents:
     async def get(self, tenant_id: str, agent_id: str) -> Agent:
         key = (tenant_id, agent_id)
         if key not in self._agents:
-            raise NotFound(f"there is no agent {agent_id!r}")
+            raise NotFound(f"tenant {tenant_id!r} has no agent {agent_id!r}")
         skills = self._skills().get(key, set())
         return self._agents[key].model_copy(update={"skills": tuple(sorted(skills))})
 

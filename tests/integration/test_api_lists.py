@@ -178,7 +178,10 @@ async def test_an_agents_list_of_skills_is_edited_and_each_edit_undone(api: Api)
     assert await lists(api) == {"a": ["refund"], "b": ["audit", "refund"]}
     shared = (await api.call("GET", "/v1/agents/b/skills", who=OF_T)).json()["items"]
     assert [item["shared_with"] for item in shared] == [[], ["a"]]
-    again = await api.call("PUT", "/v1/agents/b/skills/refund", who=OF_T)
+    one = "/v1/agents/b/skills/refund"
+    assert (await api.call("GET", one, who=OF_T)).json() == shared[1]
+    assert (await api.call("GET", "/v1/agents/a/skills/audit", who=OF_T)).status_code == 404
+    again = await api.call("PUT", one, who=OF_T)
     assert (again.status_code, again.json()["status"]) == (200, "known")
     path = "/v1/agents/b/skills"
     ahead = await api.call("PUT", path, {"skills": ["audit"], "dry_run": True}, who=OF_T)

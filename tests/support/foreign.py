@@ -114,6 +114,7 @@ FOREIGN: Mapping[str, tuple[Route, ...]] = {
         Route(body={"skills": ["{skill}"]}),
         Route("?tenant_id={tenant}", body={"skills": [], "dry_run": True}),
     ),
+    "GET /v1/agents/{agent_id}/skills/{name}": (Route(), Route("?tenant_id={tenant}")),
     "PUT /v1/agents/{agent_id}/skills/{name}": (Route(), Route("?tenant_id={tenant}")),
     "DELETE /v1/agents/{agent_id}/skills/{name}": (Route(), Route("?tenant_id={tenant}")),
     "PUT /v1/agents/{agent_id}": (Route(body={"name": "x", "tenant_id": "{tenant}"}),),

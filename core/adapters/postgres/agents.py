@@ -22,7 +22,10 @@ class PostgresAgents:
     async def get(self, tenant_id: str, agent_id: str) -> Agent:
         row = await fetch_one(self._pool, "agents.get", tenant_id=tenant_id, id=agent_id)
         if row is None:
-            raise NotFound(Message("no.agent", id=agent_id), hint=Message("see.agents"))
+            raise NotFound(
+                Message("no.agent_of_tenant", tenant=tenant_id, agent=agent_id),
+                hint=Message("see.agents"),
+            )
         return _agent(row)
 
     async def of_id(self, agent_id: str) -> Sequence[Agent]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.app.agent_setup import set_up_new_agents
 from core.domain.errors import InvalidInput, NotFound
 from core.domain.input_formats.agents import checked_agent
+from core.domain.messages import Message
 from core.domain.models import Agent, ListEdit, Page, Receipt
 from core.domain.models.access import Role
 from core.domain.models.base import Model
@@ -60,6 +61,15 @@ class AgentsService:
         self.session.require(Role.READ)
         agent = await own_agent(self.session, agent_id, tenant_id)
         return await self.session.app.skill_lists.of(agent)
+
+    async def skill(self, agent_id: str, name: str, tenant_id: str | None = None) -> ListedSkill:
+        """Return one skill on an agent's list, and who else lists it. Raises NotFound."""
+        for listed in await self.skills(agent_id, tenant_id):
+            if listed.name == name:
+                return listed
+        raise NotFound(
+            Message("skills.not_listed", agent=agent_id, names=name), hint=Message("see.skills")
+        )
 
     async def having(self, skill: str, tenant_id: str) -> Sequence[Agent]:
         """Return the tenant's agents that list a skill, by id."""

@@ -63,6 +63,14 @@ async def set_agent_skills(
     return await service.set_skills(agent_id, wanted.skills, tenant_id, dry_run=wanted.dry_run)
 
 
+@router.get("/{agent_id:path}/skills/{name}")
+async def get_agent_skill(
+    agent_id: AgentPath, name: SkillPath, service: AgentsServiceDep, tenant_id: TenantId = None
+) -> ListedSkill:
+    """One skill on an agent's list, with the other agents that list it too."""
+    return await service.skill(agent_id, name, tenant_id)
+
+
 @router.put("/{agent_id:path}/skills/{name}")
 async def attach_skill(
     agent_id: AgentPath, name: SkillPath, service: AgentsServiceDep, tenant_id: TenantId = None
