@@ -103,12 +103,13 @@ class World:
     answers: Sequence[Answer] = ()
     store: FlakyStore = field(default_factory=FlakyStore)
     limits: SkillLimits = field(default_factory=SkillLimits)
+    agents_class: type[MemoryAgents] = MemoryAgents
 
     def __post_init__(self) -> None:
         self.policy: Policy = apply_all
         self.log = MemoryChangeLog(MemoryKnowledge())
         self.author = ScriptedAuthor(self.answers)
-        self.agents = MemoryAgents(
+        self.agents = self.agents_class(
             [Agent(id="a", tenant_id="t", name="A"), Agent(id="b", tenant_id="t", name="B")],
             log=self.log,
         )

@@ -37,6 +37,8 @@ REACT = {
     "a related item is updated": ("`update`", "same subject", "`id`"),
     "create only where none is related": ("`create`", "nothing known is related", "refused"),
     "what is withdrawn is deleted": ("`delete`", "withdraws", "더 이상"),
+    "what an agent is not to use is detached": ("detach_skills_from_agent", "이 스킬은 빼 주세요"),
+    "a deletion reaches others only on purpose": ("`for_all`", "폐지"),
     "an existing skill is attached": ("attach_skills_to_agent", "already states"),
     "every relationship": ("`relationship`", *Relationship),
     "every merge mode": ("`merge_mode`", *MergeMode, "must survive"),

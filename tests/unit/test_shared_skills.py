@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from core.domain.errors import Refused, Stale
@@ -23,6 +25,7 @@ from core.learning_committers.agent_skills_committer import (
 )
 from core.learning_committers.skill_committer import commit_to_skill
 from core.skills.bundle import bundle_hash
+from core.testing.stores import MemoryAgents
 from tests.support.skills import World
 from tests.unit.test_retract_skills import Told
 
@@ -66,6 +69,10 @@ async def test_what_others_list_too_is_taken_off_the_agents_list_alone() -> None
     assert (record.knowledge_type, record.knowledge_id) == (Kind.AGENT_SKILLS, "a")
     assert (record.operation, record.status) == (Operation.UPDATE, HistoryStatus.APPLIED)
     assert (record.previous_content, record.new_content) == (NAME, "")
+    assert world.log.changes[receipt.change_id or ""].reason == (
+        "폐지; a deletion was asked for, but 'partial-refund' is also on the list of B (b), so it "
+        "only leaves this list"
+    )
     again = await deleted(world)  # the same key
     assert (again.status, again.message) == (receipt.status, receipt.message)
     assert (await world.gate.revert(receipt.change_id or "", "still needed")).status.is_outcome
@@ -132,6 +139,31 @@ async def test_who_attaches_while_a_deletion_waits_does_not_lose_the_skill() -> 
         await world.gate.decisions.approve(change_id, by="kim", seen=seen)
     await world.gate.decisions.approve(change_id, by="kim", seen=fresh.content_hash)
     assert not world.store.skills
+
+
+class LateAgents(MemoryAgents):
+    """Agents of which one lists a skill right after somebody has looked who does."""
+
+    late: Agent | None = None
+
+    async def having(self, tenant_id: str, skill: str) -> Sequence[Agent]:
+        found = await super().having(tenant_id, skill)
+        if self.late is not None:
+            late, self.late = self.late, None
+            await self.save(late)
+        return found
+
+
+async def test_who_attaches_while_a_deletion_is_prepared_does_not_lose_the_skill() -> None:
+    world = World(agents_class=LateAgents)
+    await world.create()
+    assert isinstance(world.agents, LateAgents)
+    world.agents.late = Agent(id="c", tenant_id="t", name="C", skills=(NAME,))
+    receipt = await deleted(world)
+    assert receipt.kind is Kind.AGENT_SKILLS
+    assert "also on the list of C (c)" in receipt.message
+    assert ("t", NAME) in world.store.skills
+    assert await lists(world) == {"a": (), "b": (), "c": (NAME,)}
 
 
 async def test_a_waiting_deletion_becomes_one_of_the_list_once_others_have_it() -> None:

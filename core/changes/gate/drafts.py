@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from core.changes.gate.deps import GateDeps
-from core.changes.policy.review_policy import required_review
+from core.changes.policy.review_policy import named_briefly, required_review
 from core.domain.errors import Refused, Repeated, Stale, TargetBusy
 from core.domain.hashing import ABSENT, content_hash, sha256, state_hash
 from core.domain.messages import Message
@@ -147,6 +147,7 @@ def filled(change: Change, prepared: Prepared) -> Change:
             # A deletion of what others list too is prepared as a change of the agent's list.
             "kind": prepared.kind,
             "request": asked and asked.model_copy(update={"listed_by": prepared.listed_by}),
+            "reason": _reason(change, prepared),
             "target_id": prepared.target_id,
             "target_name": prepared.target_name,
             "operation": prepared.operation,
@@ -160,6 +161,22 @@ def filled(change: Change, prepared: Prepared) -> Change:
         }
     )
     return made.model_copy(update={"content_hash": content_hash(made)})
+
+
+def _reason(change: Change, prepared: Prepared) -> str:
+    """Return why a change is asked for; of a deletion that only changes a list, that too."""
+    asked = change.request
+    if not isinstance(asked, SkillRequest):
+        return change.reason
+    if prepared.kind is Kind.SKILL:
+        return asked.reason
+    return Message(
+        "skill.instead_of_deletion",
+        reason=asked.reason,
+        between="; " if asked.reason else "",
+        name=asked.target_id,
+        agents=named_briefly(prepared.listed_by),
+    )
 
 
 def held_because(change: Change, deps: GateDeps) -> tuple[str, ...]:

@@ -29,7 +29,8 @@ SELECT
 WHERE %(candidate_id)s::text IS NULL
    OR EXISTS (SELECT FROM fence WHERE epoch = %(epoch)s)
 ON CONFLICT (id) DO UPDATE SET
-    kind = excluded.kind, request = excluded.request, target_id = excluded.target_id, target_name = excluded.target_name,
+    kind = excluded.kind, request = excluded.request, reason = excluded.reason,
+    target_id = excluded.target_id, target_name = excluded.target_name,
     operation = excluded.operation, before = excluded.before, after = excluded.after,
     base_hash = excluded.base_hash, status = excluded.status, warnings = excluded.warnings,
     reverts = excluded.reverts, retracts = excluded.retracts, seen = excluded.seen, error = excluded.error,
