@@ -162,7 +162,7 @@ class SourcePoller:
 
 
 async def _save(agent: Agent, deps: SourceDeps) -> None:
-    """Save an agent as its source knows it; feedback for one of another tenant then fails."""
+    """Save an agent as its source knows it; one that cannot be stored is left out."""
     try:
         await deps.agents.save(agent)
     except InvalidInput as error:
@@ -424,19 +424,8 @@ def outcome_of(verdicts: Sequence[Verdict]) -> Outcome:
 
 
 async def _agents(feedback: Feedback, deps: PollingDeps) -> list[Agent]:
-    """Return the agents of the feedback. Raises NotFound, or InvalidInput for another tenant's."""
-    agents = [await deps.agents.get(agent_id) for agent_id in feedback.agent_ids]
-    for agent in agents:
-        if agent.tenant_id != feedback.tenant_id:
-            raise InvalidInput(
-                Message(
-                    "feedback.agent_of_tenant",
-                    agent=agent.id,
-                    tenant=agent.tenant_id,
-                    own=feedback.tenant_id,
-                )
-            )
-    return agents
+    """Return the agents of the feedback. Raises NotFound."""
+    return [await deps.agents.get(feedback.tenant_id, name) for name in feedback.agent_ids]
 
 
 def _is_of(candidate: Candidate, feedback: Feedback) -> bool:

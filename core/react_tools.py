@@ -36,7 +36,10 @@ from core.domain.text import compact, shorten
 from core.knowledge.duplicates import Known, compare
 from core.knowledge.duplicates.rules import compare_rules
 from core.knowledge.duplicates.skills import compare_described
-from core.learning_committers.agent_skills_committer import attach_skills_to_agent
+from core.learning_committers.agent_skills_committer import (
+    attach_skills_to_agent,
+    detach_skills_from_agent,
+)
 from core.learning_committers.base import CommitDeps, split_names
 from core.learning_committers.dmn_rule_committer import commit_to_dmn_rule
 from core.learning_committers.memory_committer import commit_to_memory
@@ -153,6 +156,7 @@ ARGUMENTS: dict[str, type[Model]] = {
     "commit_to_dmn_rule": given.RuleArgs,
     "commit_to_skill": given.SkillArgs,
     "attach_skills_to_agent": given.AttachArgs,
+    "detach_skills_from_agent": given.DetachArgs,
     "no_action": given.NoActionArgs,
 }
 # Errors the model can correct. Any other (a dependency down, the lease lost) aborts the turn.
@@ -162,7 +166,7 @@ _FOR_THE_MODEL = (InvalidInput, Refused, NotFound, Stale, KeyReused)
 def create_react_tools(
     agent_id: str, feedback_content: str, *, deps: RunDeps
 ) -> list[StructuredTool]:
-    """Return the eight tools of one run; they close over agent and feedback."""
+    """Return the nine tools of one run; they close over agent and feedback."""
     tools = _Tools(agent_id, feedback_content, deps)
     return [
         tools.reading(given.SearchArgs, tools.search_similar_knowledge),
@@ -172,6 +176,7 @@ def create_react_tools(
         tools.writing(given.RuleArgs, tools.commit_to_dmn_rule),
         tools.writing(given.SkillArgs, tools.commit_to_skill),
         tools.writing(given.AttachArgs, tools.attach_skills_to_agent),
+        tools.writing(given.DetachArgs, tools.detach_skills_from_agent),
         tools.reading(given.NoActionArgs, tools.no_action),
     ]
 
@@ -321,12 +326,19 @@ class _Tools:
             related_skill_ids=args.related_skill_ids,
             relationship=args.relationship,
             reason=args.reason,
+            for_all=args.for_all,
             deps=deps,
         )
 
     async def attach_skills_to_agent(self, args: given.AttachArgs, deps: CommitDeps) -> Receipt:
         """Submit the addition of existing skills to the agent's list."""
         return await attach_skills_to_agent(self._agent_id, args.skill_ids, args.reason, deps=deps)
+
+    async def detach_skills_from_agent(self, args: given.DetachArgs, deps: CommitDeps) -> Receipt:
+        """Submit the removal of skills from the agent's list."""
+        return await detach_skills_from_agent(
+            self._agent_id, args.skill_ids, args.reason, deps=deps
+        )
 
     async def no_action(self, args: given.NoActionArgs) -> Receipt:
         """End the run with nothing learnt."""

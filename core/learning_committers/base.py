@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from core.domain.errors import AlreadyExists, NearDuplicate, NotFound, Refused
 from core.domain.hashing import new_item_id, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
+    Agent,
     Bundle,
     Change,
     ChangeRequest,
@@ -124,6 +125,25 @@ def split_names(names: str) -> tuple[str, ...]:
 def snapshot(item: KnowledgeItem) -> Snapshot:
     """Return the state of an item."""
     return Snapshot(content=item.content, name=item.name, version=item.version)
+
+
+def list_change(agent: Agent, names: Iterable[str]) -> Prepared:
+    """Prepare to make `names` the agent's list of skills; the state is one name per line."""
+    before, after = list_state(agent), list_state(agent.model_copy(update={"skills": tuple(names)}))
+    return Prepared(
+        kind=Kind.AGENT_SKILLS,
+        target_id=agent.id,
+        target_name=agent.name,
+        operation=Operation.UPDATE,
+        before=before,
+        after=after,
+        base_hash=state_hash(before),
+    )
+
+
+def list_state(agent: Agent) -> Snapshot:
+    """Return the state of an agent's list of skills."""
+    return Snapshot(content="\n".join(sorted(set(agent.skills))), name=agent.name)
 
 
 COMPARED = 12

@@ -83,11 +83,11 @@ class DmnRuleCommitter(ItemCommitter):
             return self._prepared(item, Operation.DELETE, None)
         return await self._edit(item, request, context)
 
-    async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> Prepared:
         """Refuse to restore a table whose name another of the agent's tables has taken."""
         if prepared.after is not None:
             await self._refuse_taken(prepared.after.name, context, but=prepared.target_id)
-        return ()
+        return prepared
 
     async def _create(self, request: RuleRequest, context: SubmitContext) -> Prepared:
         rule_id = await self._new_id(request, context, "rule")

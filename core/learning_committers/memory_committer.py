@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
 
 from core.domain.errors import AlreadyExists, Refused
 from core.domain.hashing import memory_name
@@ -182,11 +181,11 @@ class MemoryCommitter(ItemCommitter):
             return self._prepared(item, Operation.DELETE, None)
         return await self._update(item, request, context)
 
-    async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> Prepared:
         """Refuse to restore a text that another memory of the agent states by now."""
         if prepared.after is not None:
             await self._refuse_twice(prepared.after.content, context, but=prepared.target_id)
-        return ()
+        return prepared
 
     async def _create(self, request: MemoryRequest, context: SubmitContext) -> Prepared:
         text = new_text(request)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from core.domain.errors import KeyReused, SkillWorkerError
 from core.domain.models import (
-    AttachRequest,
     ChangeRequest,
     Fence,
     Kind,
+    ListEdit,
     Receipt,
     ReceiptStatus,
     RestoreRequest,
+    SkillListRequest,
     SubmitContext,
 )
 
@@ -60,7 +61,7 @@ class FakeGate:
         return 0
 
     def _done(self, request: ChangeRequest) -> Receipt:
-        is_attach = isinstance(request, AttachRequest)
+        is_attach = isinstance(request, SkillListRequest) and request.edit is not ListEdit.REMOVE
         kind = request.target_kind if isinstance(request, RestoreRequest) else Kind(request.kind)
         number = len(self.submitted) + 1
         return Receipt(

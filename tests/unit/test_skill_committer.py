@@ -21,7 +21,7 @@ async def test_the_author_writes_from_the_feedback_when_no_artifact_is_given() -
     receipt = await commit_to_skill("a", feedback_content="나눠서 환불", deps=world.deps("k"))
     assert receipt.target_id == "partial-refund"
     assert world.author.asked[0].feedback_content == "나눠서 환불"
-    assert (await world.agents.get("a")).skills == ("partial-refund",)
+    assert (await world.agents.get("t", "a")).skills == ("partial-refund",)
     assert set(world.files()) == {"SKILL.md", "references/fees.md", "scripts/split.py"}
 
 
@@ -135,7 +135,7 @@ async def test_deleting_and_reverting_brings_the_folder_back_byte_for_byte() -> 
         "a", operation=Operation.DELETE, skill_id="partial-refund", deps=world.deps("k")
     )
     assert not world.store.skills
-    assert (await world.agents.get("a")).skills == ()
+    assert (await world.agents.get("t", "a")).skills == ()
     await world.gate.revert(receipt.change_id or "", "still needed")
     assert world.store.skills["t", "partial-refund"] == before
-    assert (await world.agents.get("a")).skills == ("partial-refund",)
+    assert (await world.agents.get("t", "a")).skills == ("partial-refund",)

@@ -33,7 +33,7 @@ from core.adapters.postgres.search import (
     refuse_skill_beside,
 )
 from core.decision_table import read_xml, search_text
-from core.domain.errors import LeaseLost, NotFound, Stale, TargetBusy
+from core.domain.errors import LeaseLost, NotFound, Stale, TargetBusy, Unforeseen
 from core.domain.hashing import name_key, same_key, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
@@ -44,6 +44,7 @@ from core.domain.models import (
     HistoryRecord,
     Kind,
     LaterWord,
+    RestoreRequest,
     RunEvent,
     Snapshot,
 )
@@ -80,19 +81,35 @@ class PostgresUnitOfWork:
         await self._index(change, change.agent_id)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
-        await lock_skills(self._conn, change)
-        verb = "unlist" if change.after is None else "list"
+        await lock_skills(self._conn, change.tenant_id)
         params = {
             "agent_id": change.agent_id,
             "tenant_id": change.tenant_id,
             "name": change.target_id,
         }
-        await self._conn.execute(sql(f"changes.{verb}_agent_skill"), params)
-        await self._conn.execute(sql(f"changes.{verb}_tenant_skill"), params)
+        if change.after is None:
+            await self._conn.execute(sql("changes.forget_unlistings"), params)
+            await self._conn.execute(sql("changes.unlist_skill"), params)
+        else:
+            if not await self._relisted(change, params):
+                await self._conn.execute(sql("changes.list_agent_skill"), params)
+            await self._conn.execute(sql("changes.list_tenant_skill"), params)
         await self._index(change, None)
 
+    async def _relisted(self, change: Change, params: dict[str, str]) -> bool:
+        """Put a skill whose deletion is undone on the lists it was on; whether it was on any."""
+        if change.before is not None:
+            return False
+        found = 0
+        if isinstance(change.request, RestoreRequest):
+            found = (await self._conn.execute(sql("changes.relist_skill"), params)).rowcount
+        await self._conn.execute(sql("changes.forget_unlistings"), params)
+        return found > 0
+
     async def set_agent_skills(self, change: Change) -> None:
-        params = {"agent_id": change.target_id}
+        # Before the agent's row, in the order of skills that are recorded: no deadlock.
+        await lock_skills(self._conn, change.tenant_id)
+        params = {"tenant_id": change.tenant_id, "agent_id": change.target_id}
         await self._conn.execute(sql("changes.lock_agent"), params)
         rows = await (await self._conn.execute(sql("changes.agent_skills"), params)).fetchall()
         present = {row["name"] for row in rows}
@@ -208,6 +225,7 @@ class PostgresChangeLog:
         async with (connection if is_one_statement else transaction)(self._pool) as conn:
             await _put(conn, change, blobs)
             await refuse_skill_beside(conn, change)
+            await refuse_unforeseen(conn, change)
 
     async def store(
         self,
@@ -273,6 +291,24 @@ async def put_blobs(conn: Connection, blobs: Mapping[str, bytes]) -> None:
     if blobs:
         params = {"hashes": list(blobs), "data": list(blobs.values())}
         await conn.execute(sql("changes.put_blobs"), params)
+
+
+async def refuse_unforeseen(conn: Connection, change: Change) -> None:
+    """Check that nobody has put the skill on a list which is about to be deleted.
+
+    The intent is written in the same transaction. Who lists a skill takes the same lock and then
+    looks for such intents: either this sees the list, or that sees the intent. Raises Unforeseen.
+    """
+    if change.kind is not Kind.SKILL or change.after is not None:
+        return
+    await lock_skills(conn, change.tenant_id)
+    foreseen = [change.agent_id, *(lister.id for lister in change.listed_by)]
+    params = {"tenant_id": change.tenant_id, "name": change.target_id, "foreseen": foreseen}
+    row = await (await conn.execute(sql("changes.unforeseen_listers"), params)).fetchone()
+    if row is not None:
+        raise Unforeseen(
+            Message("skill.listed_meanwhile", name=change.target_id, agent=row["agent_id"])
+        )
 
 
 async def _put(conn: Connection, change: Change, blobs: Mapping[str, bytes]) -> None:

@@ -82,7 +82,7 @@ class PostgresInbox:
             return await self._add(conn, source, rows)
 
     async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
-        stated = agent.model_dump(include={"id", "role", "goal", "persona"})
+        stated = agent.model_dump(include={"tenant_id", "id", "role", "goal", "persona"})
         async with transaction(self._pool) as conn:
             claimed = await conn.execute(sql("agents.setup_claimed"), stated)
             if not claimed.rowcount:

@@ -87,9 +87,13 @@ async def refuse_skill_beside(conn: Connection, change: Change) -> None:
             )
 
 
-async def lock_skills(conn: Connection, change: Change) -> None:
-    """Serialise the recording of a tenant's skills, so that their revisions appear in order."""
-    await _lock(conn, change)
+async def lock_skills(conn: Connection, tenant_id: str) -> None:
+    """Serialise the recording of a tenant's skills and lists of skills.
+
+    So the revisions of skills appear in order, and none is listed while it is deleted.
+    """
+    params = {"tenant_id": tenant_id, "agent_id": "", "kind": Kind.SKILL}
+    await conn.execute(sql("neighbours.lock"), params)
 
 
 async def _lock(conn: Connection, change: Change) -> dict[str, object]:

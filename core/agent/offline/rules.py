@@ -6,7 +6,8 @@ steps often has amounts and conditions too:
 1. "just this once", "이번 건만": `no_action` one_off
 2. no lesson but praise, small talk, "try again", a passing error, another's task: noise
 3. no lesson but questions, guesses, complaints, a few letters, "뭔가 이상한데": unclear
-4. "no longer", "더 이상", "폐지": DELETE of the first related item that has what is named; if none
+4. "off the list", "목록에서 빼 주세요": `detach_skills_from_agent`, if such a skill is on it;
+   "no longer", "더 이상", "폐지": DELETE of the first related item that has what is named; if none
    has and a deletion is asked for: unclear. Deleting files and the like is work, no DELETE
 5. a skill says it already: `attach_skills_to_agent`, or `no_action` duplicate if on the list
 6. a memory or rule says it already: `no_action` duplicate
@@ -165,6 +166,14 @@ _WITHDRAWS = re.compile(
     r"|\b(?:rule|skill|memory|note|guideline|policy|threshold|procedure|instruction)s?\b",
     re.I,
 )
+_OFF_LIST = re.compile(
+    r"(?:목록|리스트)에서\s?(?:빼|제외|제거|떼)"
+    r"|\b(?:take|remove|drop)\b.{1,80}\b(?:off|from)\b.{0,30}\blist\b",
+    re.I,
+)
+_OF_LISTS = re.compile(
+    r"에이전트\S*|목록\S*|리스트\S*|(?:빼|제외|제거|떼)\S*|\b(?:take|off|list|agent)\b(?:'s)?", re.I
+)
 _WORD = re.compile(r"[A-Za-z]+|[0-9]+(?:[,.][0-9]+)*|[가-힣]+")
 _FORM = re.compile(
     r"(?:더|이상|이상은|더는|이제|이젠|이제는|안|않\w*|이|그|저|해당|삭제\w*|폐지\w*|제거\w*|무효\w*"
@@ -287,6 +296,7 @@ def decide(view: View) -> Call:
     view = replace(view, text=lesson_of(view.text))
     return (
         nothing
+        or _detached(view)
         or _deleted(view)
         or _known(view)
         or _procedure(view, Cue.SEQUENCE)
@@ -300,6 +310,16 @@ def decide(view: View) -> Call:
 def _nothing(view: View) -> Call | None:
     found = nothing_in(view.text)
     return no_action(view, *found) if found else None
+
+
+def _detached(view: View) -> Call | None:
+    if not _OFF_LIST.search(view.text):
+        return None
+    said = _OF_LISTS.sub(" ", view.text)
+    skill = next((hit for hit in view.related if hit.on_agent and is_about(said, hit)), None)
+    if skill is None:
+        return None
+    return "detach_skills_from_agent", {"skill_ids": skill.id, "reason": reason(view, "off_list")}
 
 
 def _deleted(view: View) -> Call | None:

@@ -165,7 +165,7 @@ class ChangeGate:
             if placed.is_whole and placed.overtaken_by is not None:
                 return await self._overtaken(change, placed.overtaken_by)
             change, blobs = placed.change, placed.blobs
-        change = change.model_copy(update={"held": tuple(self._deps.policy(change))})
+        change = change.model_copy(update={"held": drafts.held_because(change, self._deps)})
         if self._deps.dry_run:
             return receipts.receipt_of(change)
         if change.held:

@@ -70,12 +70,14 @@ from core.domain.models.knowledge import (
     Severity,
 )
 from core.domain.models.requests import (
-    AttachRequest,
     ChangeRequest,
     Edited,
+    ListEdit,
+    Lister,
     MemoryRequest,
     RestoreRequest,
     RuleRequest,
+    SkillListRequest,
     SkillRequest,
 )
 from core.domain.models.skills import (
@@ -98,7 +100,6 @@ __all__ = [
     "Agent",
     "AgentFeedback",
     "Aggregation",
-    "AttachRequest",
     "AuthorRequest",
     "Bundle",
     "Candidate",
@@ -138,6 +139,8 @@ __all__ = [
     "KnownText",
     "LaterWord",
     "LearningCandidate",
+    "ListEdit",
+    "Lister",
     "MatchResult",
     "MemoryRequest",
     "MergeMode",
@@ -168,6 +171,7 @@ __all__ = [
     "SkillEdit",
     "SkillEdits",
     "SkillFile",
+    "SkillListRequest",
     "SkillRequest",
     "SkillSummary",
     "Snapshot",

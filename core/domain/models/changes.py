@@ -11,7 +11,7 @@ from pydantic import Field
 from core.domain.models.base import Fence, FileRef, Model, Snapshot
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship
 from core.domain.models.messages import Text
-from core.domain.models.requests import ChangeRequest
+from core.domain.models.requests import ChangeRequest, Lister
 
 
 class ChangeStatus(StrEnum):
@@ -120,7 +120,8 @@ class Prepared(Model):
 
     `blobs` carries the bytes behind the file references of `after`, by SHA-256. `seen` is the
     `Nearby.seen` of the items it was compared with, None if it was not: what other runs have added
-    since is compared again when it is recorded; 0 compares with everything.
+    since is compared again when it is recorded; 0 compares with everything. `listed_by` are the
+    other agents that list a skill whose deletion was asked for.
     """
 
     kind: Kind
@@ -135,6 +136,7 @@ class Prepared(Model):
     reverts: str | None = None
     retracts: tuple[str, ...] = ()
     seen: int | None = None
+    listed_by: tuple[Lister, ...] = ()
 
 
 class Change(Model):
@@ -192,6 +194,16 @@ class Change(Model):
     def undoes(self) -> tuple[str, ...]:
         """The ids of the changes that it reverts."""
         return (self.reverts,) if self.reverts is not None else self.retracts
+
+    @property
+    def listed_by(self) -> tuple[Lister, ...]:
+        """The other agents that listed the skill whose deletion was asked for."""
+        return self.request.listed_by if self.request else ()
+
+    @property
+    def deletes_for_all(self) -> bool:
+        """Whether it deletes a skill that other agents list."""
+        return self.kind is Kind.SKILL and self.after is None and bool(self.listed_by)
 
 
 class DuplicateWaiter(Model):

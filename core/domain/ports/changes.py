@@ -49,8 +49,8 @@ class Committer(Protocol):
         PrepareFailed if the content exists but could not be made ready.
         """
 
-    async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
-        """Check a state that is to be restored against the present one; returns warnings.
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> Prepared:
+        """Check a state that is to be restored against the present one; add what is found.
 
         Raises Refused.
         """
@@ -78,7 +78,8 @@ class ChangeLog(Protocol):
         """Write the intent (status `applying`) and its blobs, in place of its target lock.
 
         Raises TargetBusy while another change has the target, or creates a skill that says nearly
-        the same as a new one; Repeated if one was created since; LeaseLost when fenced off.
+        the same as a new one; Repeated if one was created since; Unforeseen if it deletes a skill
+        that an agent lists which was not named; LeaseLost when fenced off.
         """
 
     async def store(
@@ -138,7 +139,8 @@ class Reviews(Protocol):
         """Turn a held change into an intent and return it, if it is still what was reviewed.
 
         Raises Decided; TargetBusy while another change has the target; Repeated if a skill that
-        says nearly the same was created since.
+        says nearly the same was created since; Unforeseen if it deletes a skill that an agent lists
+        which was not named.
         """
 
     async def end(
@@ -171,7 +173,10 @@ class UnitOfWork(Protocol):
         """Write the item's next version, or close it where `after` is None. Raises Stale."""
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
-        """Apply a skill's CREATE, UPDATE or DELETE to the agent's and the tenant's list."""
+        """Apply a skill's CREATE, UPDATE or DELETE to the agent's and the tenant's list.
+
+        A deleted skill leaves all lists, and is back on them where the deletion is undone.
+        """
 
     async def set_agent_skills(self, change: Change) -> None:
         """Set the agent's list to the lines of `after`. Raises Stale."""

@@ -16,7 +16,6 @@ from core.domain.input_formats.knowledge import KnowledgeLine
 from core.domain.messages import Message, joined
 from core.domain.models import (
     SKILL_MD,
-    AttachRequest,
     Bundle,
     Change,
     ChangeRequest,
@@ -33,6 +32,7 @@ from core.domain.models import (
     RuleDraft,
     RuleRequest,
     SkillFile,
+    SkillListRequest,
     SkillRequest,
     SubmitContext,
 )
@@ -287,7 +287,7 @@ class Importer:
             # Only the list shows whether an earlier addition still stands: submit it again.
             base = attach_key(done.id, owner.tenant_id, agent_id)
             key, earlier = await self._key(base, _never)
-            request = AttachRequest(skill_ids=(done.id,), reason=self._asked(earlier, line))
+            request = SkillListRequest(skill_ids=(done.id,), reason=self._asked(earlier, line))
             receipt = await self._submit(request, key, Owner(owner.tenant_id, agent_id))
             if not receipt.status.is_outcome:
                 raise Refused(Message("import.not_attached", agent=agent_id, why=receipt.message))

@@ -36,8 +36,7 @@ WHERE d.kind = 'SKILL'
   AND (%(kind)s::text IS NULL OR %(kind)s = 'SKILL')
   AND (%(agent_id)s::text IS NULL OR EXISTS (
       SELECT FROM agent_skills s
-      JOIN agents a ON a.id = s.agent_id AND a.tenant_id = d.tenant_id
-      WHERE s.agent_id = %(agent_id)s AND s.name = d.item_id))
+      WHERE s.tenant_id = d.tenant_id AND s.agent_id = %(agent_id)s AND s.name = d.item_id))
 ORDER BY valid_from DESC NULLS LAST, item_id
 
 -- name: skill_change
@@ -108,8 +107,7 @@ WITH page AS (
           AND (%(kind)s::text IS NULL OR %(kind)s = 'SKILL')
           AND (%(agent_id)s::text IS NULL OR EXISTS (
               SELECT FROM agent_skills s
-              JOIN agents a ON a.id = s.agent_id AND a.tenant_id = d.tenant_id
-              WHERE s.agent_id = %(agent_id)s AND s.name = d.item_id))
+              WHERE s.tenant_id = d.tenant_id AND s.agent_id = %(agent_id)s AND s.name = d.item_id))
     ) known
     WHERE %(tenant)s::text IS NULL
        OR (tenant_id COLLATE "C", kind COLLATE "C", item_id COLLATE "C")

@@ -56,7 +56,7 @@ async def _write(
     from core.entrypoints.cli.progress import count_bar
     from core.knowledge.transfer.exporter import Exporter
 
-    await known_owner(opened, tenant, agent)
+    tenant = await known_owner(opened, tenant, agent)
     exporter = Exporter(
         pages=opened.stores.pages, agents=opened.stores.agents, skills=opened.stores.skills
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from core.decision_table import parse_xml
 from core.decision_table.document.aside import not_evaluated
 from core.decision_table.document.tables import ReadTable, cut_each, cut_out
-from core.domain.errors import InvalidInput, NotFound, Refused
+from core.domain.errors import InvalidInput, Refused
 from core.domain.hashing import name_key, text_hash
 from core.domain.messages import Message
 from core.domain.models import (
@@ -26,6 +26,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.entrypoints.cli.files import open_input
+from core.entrypoints.cli.knowledge.tenants import known_agent
 
 if TYPE_CHECKING:
     from core.app.program import App
@@ -94,13 +95,8 @@ class Importer:
     async def open(
         cls, app: App, agent_id: str, tenant_id: str | None, *, replace: bool, unrelated: str
     ) -> Importer:
-        """Create an importer for an existing agent. Raises NotFound."""
-        agent = await app.stores.agents.get(agent_id)
-        if tenant_id not in (None, agent.tenant_id):
-            raise NotFound(
-                Message("no.agent_of_tenant", tenant=tenant_id, agent=agent_id),
-                hint=Message("cli.hint_agent_tenant", tenant=agent.tenant_id),
-            )
+        """Create an importer for an existing agent. Raises NotFound, WrongCall."""
+        agent = await known_agent(app, agent_id, tenant_id)
         return cls(app, agent.tenant_id, agent_id, replace=replace, unrelated=unrelated)
 
     async def take(self, document: Document) -> Receipt:

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from core.domain.errors import InvalidInput, NotFound
 from core.domain.hashing import name_key
 from core.domain.messages import Message, joined
 from core.domain.models import Kind, KnowledgeItem
 from core.domain.ports import Knowledge
+from core.entrypoints.cli.knowledge.tenants import tenant_of
+
+if TYPE_CHECKING:
+    from core.app.program import App
+
+
+async def named_rule(
+    opened: App, name: str, tenant_id: str | None, agent_id: str | None
+) -> KnowledgeItem:
+    """Return the one table of that name; raises as `find_rule`, WrongCall as `tenant_of`."""
+    tenant = await tenant_of(opened, tenant_id, agent_id)
+    return await find_rule(opened.stores.knowledge, name, tenant, agent_id)
 
 
 async def find_rule(
