@@ -206,16 +206,16 @@ class MemoryUnitOfWork:
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
         log, skill = self._log, (change.tenant_id, change.target_id)
+        is_undone = isinstance(change.request, RestoreRequest)
         if change.after is None:
             log.unlistings[skill] = log.listing(change)
             for key in ((change.tenant_id, agent_id) for agent_id in log.unlistings[skill]):
                 log.agent_skills[key] = log.agent_skills[key] - {change.target_id}
         elif change.before is None:
             unlisted = log.unlistings.pop(skill, set())
-            is_undone = isinstance(change.request, RestoreRequest)
             listed = unlisted if is_undone and unlisted else {change.agent_id}
             self._list(change, listed)
-        else:
+        elif not is_undone:
             self._list(change, {change.agent_id})
 
     def _list(self, change: Change, agent_ids: set[str]) -> None:

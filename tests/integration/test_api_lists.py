@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from core.domain.models import MemoryRequest, Operation, SubmitContext
+from core.domain.models import MemoryRequest, Operation, Receipt, SkillRequest, SubmitContext
 from core.domain.models.access import Role
 from tests.support.api import Api, one_of, opened_api
 from tests.support.learning import Teacher
@@ -213,3 +213,48 @@ async def test_an_edit_of_a_list_that_cannot_be_is_answered_as_what_it_is(api: A
     refused = await api.call("DELETE", "/v1/agents/a/skills/refund", who=reader)
     assert refused.status_code == 403
     assert await lists(api) == {"a": ["refund"], "b": ["audit", "refund"]}
+
+
+async def deleted(api: Api, name: str, *, for_all: bool = False) -> Receipt:
+    """Let agent a ask for the deletion of a skill."""
+    request = SkillRequest(
+        operation=Operation.DELETE, target_id=name, for_all=for_all, reason="폐지"
+    )
+    context = SubmitContext(key=f"no {name}", tenant_id="t", agent_id="a")
+    return await api.app.gate.submit(request, context)
+
+
+async def test_a_skill_deleted_for_all_by_approval_is_back_on_all_lists(api: Api) -> None:
+    await with_skills(api)
+    held = await deleted(api, "refund", for_all=True)
+    waiting = (await api.call("GET", f"/v1/changes/{held.change_id}", who=OF_T)).json()
+    assert waiting["status"] == "held"
+    assert waiting["held"] == ["refund would be gone for all: it is also on the list of B (b)"]
+    approve = f"/v1/changes/{held.change_id}/approve"
+    seen = {"seen": waiting["content_hash"]}
+    assert (await api.call("POST", approve, seen, who=OF_T)).json()["status"] == "applied"
+    assert await lists(api) == {"a": [], "b": ["audit"]}
+    revert = f"/v1/changes/{held.change_id}/revert"
+    assert (await api.call("POST", revert, {}, who=OF_T)).json()["status"] == "applied"
+    assert await lists(api) == {"a": ["refund"], "b": ["audit", "refund"]}
+
+
+async def test_an_approval_goes_stale_once_another_agent_has_the_skill(api: Api) -> None:
+    await with_skills(api)
+    assert (await api.call("DELETE", "/v1/agents/b/skills/refund", who=OF_T)).is_success
+    held = await deleted(api, "refund", for_all=True)  # nobody else lists it: as the policy says
+    assert held.status == "applied"
+    held = await deleted(api, "audit", for_all=True)
+    assert held.status == "held"
+    made = await api.call("PUT", "/v1/agents/d", {"name": "D"}, who=OF_T)
+    assert made.status_code == 201
+    assert (await api.call("PUT", "/v1/agents/d/skills/audit", who=OF_T)).is_success
+    path = f"/v1/changes/{held.change_id}"
+    seen = {"seen": (await api.call("GET", path, who=OF_T)).json()["content_hash"]}
+    stale = await api.call("POST", f"{path}/approve", seen, who=OF_T)
+    assert (stale.status_code, stale.json()["kind"]) == (409, "stale")
+    fresh = (await api.call("POST", f"{path}/refresh", {}, who=OF_T)).json()
+    assert fresh["held"] == ["audit would be gone for all: it is also on the list of B (b), D (d)"]
+    seen = {"seen": fresh["content_hash"]}
+    assert (await api.call("POST", f"{path}/approve", seen, who=OF_T)).is_success
+    assert await lists(api) == {"a": [], "b": []}

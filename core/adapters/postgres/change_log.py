@@ -91,17 +91,18 @@ class PostgresUnitOfWork:
             await self._conn.execute(sql("changes.forget_unlistings"), params)
             await self._conn.execute(sql("changes.unlist_skill"), params)
         else:
-            if not await self._relisted(change, params):
+            if not await self._is_listed_as_before(change, params):
                 await self._conn.execute(sql("changes.list_agent_skill"), params)
             await self._conn.execute(sql("changes.list_tenant_skill"), params)
         await self._index(change, None)
 
-    async def _relisted(self, change: Change, params: dict[str, str]) -> bool:
-        """Put a skill whose deletion is undone on the lists it was on; whether it was on any."""
+    async def _is_listed_as_before(self, change: Change, params: dict[str, str]) -> bool:
+        """Whether the lists stay, or are those of before a deletion that is undone."""
+        is_undone = isinstance(change.request, RestoreRequest)
         if change.before is not None:
-            return False
+            return is_undone  # an earlier state is no reason to list it again
         found = 0
-        if isinstance(change.request, RestoreRequest):
+        if is_undone:
             found = (await self._conn.execute(sql("changes.relist_skill"), params)).rowcount
         await self._conn.execute(sql("changes.forget_unlistings"), params)
         return found > 0

@@ -120,6 +120,17 @@ class SharedSkillsContract:
         await _carried_out(change_log, new)
         assert await self._lists(known) == [("a", "refund tax"), ("b", "tax"), ("a", "refund tax")]
 
+    async def test_an_earlier_state_of_a_skill_changes_no_list(
+        self, change_log: ChangeLog, known: Agents
+    ) -> None:
+        await known.save(Agent(id="c", tenant_id="t", name="C"))
+        restored = restoring().model_copy(update={"before": STATE, "agent_id": "c"})
+        await _carried_out(change_log, restored)
+        assert await known.get("t", "c") == Agent(id="c", tenant_id="t", name="C")
+        update = {"id": "edit", "key": "edit", "request": deletion().request}
+        await _carried_out(change_log, restored.model_copy(update=update))
+        assert (await known.get("t", "c")).skills == ("refund",)
+
     async def test_a_list_is_set_for_the_tenants_own_agent(
         self, change_log: ChangeLog, known: Agents
     ) -> None:
