@@ -261,6 +261,8 @@ UP_TO = re.compile(
 )
 # What may follow a comma inside an outcome; anything else may be another case.
 GOES_ON = re.compile(
+    rf"[;–—]|\band (?!(?:{_ALTERNATIVES}|then|also|to|a|an|the \w+$)\b)[\w'-]+(?: "
+    rf"[\w'-]+){{0,2}} (?:{_ALTERNATIVES})\b|"
     r",\s*(?!(?:then|not|even|plus|in|on|for|by|without|including|no matter|please)\b)"
     r"|\bneither\b|\bones\b|\bothers\b",
     re.I,
