@@ -195,6 +195,9 @@ def _outcome(text: str) -> str:
         or w.FOR_SOME.search(plain)
     ):
         raise NotARule("an outcome with a condition of its own")
+    who = re.match(r"(\S+?)(?:은|는|만|에게는|한테는) ", plain)
+    if who and (_is_some([who[1]]) or w.WHOSE.search(who[1]) or w.GROUP.search(who[1])):
+        raise NotARule("an outcome for some of them")
     return _closed(plain)
 
 
