@@ -21,6 +21,7 @@ from core.agent.offline import rules
 from core.agent.offline.stated.amounts import amounts
 from core.agent.offline.text import is_korean, letters
 from core.decision_table import decide, draft_to_table
+from core.decision_table.feel import parse_tests
 from core.domain.errors import RuleInvalid
 from core.domain.models import DecisionRow as Row
 from core.domain.models import DecisionTable, InputColumn, OutputColumn, RuleDraft
@@ -30,6 +31,8 @@ RIGHT, WRONG, MEMORY, OTHER = "right table", "wrong table", "memory", "other"
 _FACTORS = [Fraction(n) for n in (1, 12, 7, 24, 60, 100, 1000, 10_000, 3600, 365, 30)]
 _FACTORS += [1 / factor for factor in _FACTORS[1:]]
 _LITERAL = re.compile(r'(?:date|time)\("[^"]*"\)|"[^"]*"|-?\d+(?:\.\d+)?|\btrue\b|\bfalse\b')
+_UNITS = re.compile(r"""(?<=\d)\s*[A-Za-z가-힣%°₩$€£]+(?=[^"]*(?:"[^"]*"[^"]*)*$)""")
+_GROUPS = re.compile(r"(?<=\d),(?=\d{3})")
 _NO = re.compile(
     r"without|\bno\b|\bnot\b|\bnone\b|없|미(?!만)|비회|비 |안 |못 |아님|아니|불|false|n't", re.I
 )
@@ -115,7 +118,18 @@ def _wanted(rows: JsonValue) -> DecisionTable:
 
 
 def _feel(test: str) -> str:
-    return re.sub(r"(?<=\d)\s*%", "", test)
+    """Return a test of the set as FEEL: units, and commas within numbers, are for its readers."""
+    for text in (
+        test,
+        _UNITS.sub("", test.replace("%", "")),
+        _GROUPS.sub("", _UNITS.sub("", test)),
+    ):
+        try:
+            parse_tests(text)
+        except RuleInvalid:
+            continue
+        return text
+    return json.dumps(test, ensure_ascii=False)
 
 
 def _kind(whens: Sequence[Mapping[str, str]], name: str) -> str:

@@ -67,6 +67,8 @@ class _Reader:
                 raise NotARule("others than nobody")
             if head.is_unless:
                 whens = self._excepted(head)
+            if not head.weak and not head.is_else and w.SOME.match(outcome):
+                raise NotARule("an outcome for some of them")
             if head.weak and w.UP_TO.search(outcome):
                 raise NotARule("a limit of its own for each group")
             self._cases += [Case(when, outcome, self._sentence, head.weak) for when in whens]

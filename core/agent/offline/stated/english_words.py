@@ -261,6 +261,8 @@ UP_TO = re.compile(
 )
 # What may follow a comma inside an outcome; anything else may be another case.
 GOES_ON = re.compile(
+    rf"[;–—]|\band (?!(?:{_ALTERNATIVES}|then|also|to|a|an|the \w+$)\b)[\w'-]+(?: "
+    rf"[\w'-]+){{0,2}} (?:{_ALTERNATIVES})\b|"
     r",\s*(?!(?:then|not|even|plus|in|on|for|by|without|including|no matter|please)\b)"
     r"|\bneither\b|\bones\b|\bothers\b",
     re.I,
@@ -304,3 +306,11 @@ LABEL = re.compile(r"[A-Z][a-z]+(?: [a-z]+){0,3}:\s(?=[\d$€£])")
 WITHIN = re.compile(r"\w+ (?:if|when|because|while|where|so|needed|required)\b", re.I)
 THINGS = re.compile(rf"\s(?:(?!(?:{_ALTERNATIVES})\b)[a-z]+s(?=[\s,:])|[a-z]+s$)", re.I)
 DENIED = re.compile(r"\b(?:not|never|no|without)\b|n't\b", re.I)
+SOME = re.compile(
+    rf"(?:gold|silver|new|existing|regular|premium|vip|paid|trial|full-time|part-time|student"
+    rf"|senior)? ?"
+    rf"(?:members?|students?|staff|employees?|contractors?|interns?|managers?|seniors"
+    rf"|subscribers|clients|customers|guests|users|"
+    rf"tenants|residents|visitors|drivers|patients|children|kids|adults) (?:{_ALTERNATIVES})\b",
+    re.I,
+)

@@ -195,6 +195,9 @@ def _outcome(text: str) -> str:
         or w.FOR_SOME.search(plain)
     ):
         raise NotARule("an outcome with a condition of its own")
+    who = re.match(r"(\S+?)(?:은|는|만|에게는|한테는) ", plain)
+    if who and (_is_some([who[1]]) or w.WHOSE.search(who[1]) or w.GROUP.search(who[1])):
+        raise NotARule("an outcome for some of them")
     return _closed(plain)
 
 
@@ -219,7 +222,10 @@ def _subject(words: str, condition: Condition) -> str:
     if not parts:
         return ""
     last = parts[-1]
-    narrowed = len(parts) > 1 and any(part in w.NARROWED for part in parts[:-1])
+    narrowed = len(parts) > 1 and (
+        any(part in w.NARROWED for part in parts[:-1])
+        or bool(w.WHOSE.search(w.PARTICLE.sub("", last)))
+    )
     if narrowed or any(w.NARROWING.match(part) or part in w.GROUPS for part in parts):
         raise NotARule("who it is about is a condition too")
     parts[-1] = w.PARTICLE.sub("", last) or last
@@ -230,6 +236,11 @@ def _subject(words: str, condition: Condition) -> str:
     return " ".join([*(w.PARTICLE.sub("", word) or word for word in parts[:-1]), parts[-1]])
 
 
+def _is_some(words: list[str]) -> bool:
+    """Whether words name some of several: `해외 배송`, which is a condition beside another."""
+    return any(w.NARROWING.match(word) or word in w.GROUPS or word in w.NARROWED for word in words)
+
+
 def _topic(words: str) -> tuple[str, str]:
     """Return the topic that words begin with, if more follows it, and what follows."""
     parts = words.split()
@@ -237,7 +248,8 @@ def _topic(words: str) -> tuple[str, str]:
     if not ends:
         return "", words
     topic = " ".join(parts[: ends[0]])[:-1]
-    if not w.WHOSE.search(topic) and not w.ABOUT.search(topic):
+    is_whole = w.ABOUT.search(topic) and not _is_some(topic.split()) and " " not in topic
+    if not w.WHOSE.search(topic) and not is_whole:
         raise NotARule("a topic that may be a condition")
     return topic, " ".join(parts[ends[0] :])
 
@@ -258,7 +270,8 @@ def _split_value(words: str) -> tuple[str, str]:
         raise NotARule("more before the condition than its subject")
     if parts and re.search("(?:은|는)$", parts[-1]):
         about = parts[-1][:-1]
-        if not w.ABOUT.search(about) and (len(parts) > 1 or w.PERSON.search(about)):
+        unknown = not w.ABOUT.search(about) and (len(parts) > 1 or w.PERSON.search(about))
+        if unknown or _is_some([*parts[:-1], about]):
             raise NotARule("a topic that may be a condition")
         return "", " ".join(value)
     return " ".join([*parts[:-1], *(w.PARTICLE.sub("", word) for word in parts[-1:])]), " ".join(
