@@ -35,6 +35,7 @@ from core.learning_committers.base import (
 
 # A new text with less of the old content than this is no refinement of it.
 LEAST_RETAINED = 0.5
+_SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
 SHOWN_CHARS = 2_000
 
 
@@ -76,7 +77,15 @@ def merged(old: str, request: MemoryRequest) -> str:
 def _extended(old: str, new: str) -> str:
     if new.startswith(old):
         return new
-    return old if normal_form(new) in normal_form(old) else f"{old}\n{new}"
+    return old if _states(old, new) else f"{old}\n{new}"
+
+
+def _states(old: str, new: str) -> bool:
+    """Whether a text has another as lines or sentences of it, whole: `가능` is none of `불가능`."""
+    lines = [normal_form(part) for part in _SENTENCE.split(old)]
+    added = [normal_form(part) for part in _SENTENCE.split(new)]
+    size = len(added)
+    return any(lines[at : at + size] == added for at in range(len(lines) - size + 1))
 
 
 def _refined(old: str, part: str, new: str) -> str:

@@ -1,4 +1,4 @@
-"""`LLM_MODEL=… python -m tests.evals noise`: put a real model to the stories, and print a table."""
+"""`python -m tests.evals NAME`: `noise` puts a real model to stories, `differences` needs none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from core.app.observability import configure_logging
 from core.app.program import open_app
 from core.app.settings import load_settings
-from tests.evals import noise
+from tests.evals import differences, noise
 
 
 async def _noise(home: Path) -> list[noise.Told]:
@@ -24,8 +24,10 @@ async def _noise(home: Path) -> list[noise.Told]:
 
 def main() -> int:
     """Run the stories in a place of their own; 1 where one did not end as expected."""
+    if sys.argv[1:2] == ["differences"]:
+        return differences.main(sys.argv[2:])
     if sys.argv[1:] != ["noise"]:
-        print("usage: LLM_MODEL=… python -m tests.evals noise")
+        print("usage: LLM_MODEL=… python -m tests.evals noise | differences [KORSTS.tsv]")
         return 2
     configure_logging("warning", "console")
     with tempfile.TemporaryDirectory(prefix="skill-worker-evals-") as home:

@@ -5,8 +5,8 @@ Begin with `texts.py`; `rules.py` and `skills.py` compare tables and folders.
 """
 
 from core.domain.text import normal_form
+from core.knowledge.duplicates.contrasts import CLASHES, Difference
 from core.knowledge.duplicates.texts import (
-    Difference,
     Evidence,
     Known,
     compare,
@@ -16,6 +16,7 @@ from core.knowledge.duplicates.texts import (
 )
 
 __all__ = [
+    "CLASHES",
     "Difference",
     "Evidence",
     "Known",

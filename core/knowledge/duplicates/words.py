@@ -10,6 +10,7 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Literal
 
+from core.knowledge.duplicates.markers import denials
 from core.knowledge.duplicates.quantities import Quantity, quantities
 from core.knowledge.duplicates.quantity_patterns import CLOCK
 from core.knowledge.search.tokens import stem
@@ -228,13 +229,6 @@ _TOPIC = re.compile(r"..+(?:은|는|이|가|께서|께서는|께|께는|에게|�
 _TITLED = re.compile(rf"(.{{1,4}}?)(?:{'|'.join(TITLES)})(?:님)?$")
 _SALUTED = re.compile(r"\b(?:mr|mrs|ms|dr|prof)\.?\s$", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?:\A|[.!?。:]\s|\n)\s*\Z")
-_DENIES = re.compile(
-    r"\b(?:not|no|never|none|without|neither|nor|cannot|\w+n['’]t|forbid(?:den)?|prohibit(?:ed)?"
-    r"|instead of|rather than|unless)\b"
-    r"|않\w*|지\s?마\w*|(?<![가-힣])(?:금지|불가|없|아니|아닌|말아)\w*"
-    r"|(?<![가-힣])(?:안|못|말고|마세요|대신)(?![가-힣])",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,11 +249,12 @@ class Word:
 
 @dataclass(frozen=True)
 class Words:
-    """The content of a text: distinct words, quantities and negations."""
+    """The content of a text: distinct words, quantities and negations; `text` is its NFC form."""
 
     words: tuple[Word, ...]
     quantities: tuple[Quantity, ...]
     denies: tuple[str, ...]
+    text: str = ""
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -320,7 +315,7 @@ def _read(text: str) -> Words:
     for word in _words(bare, found, leads=not codes or codes[0].start() > 0):
         if len(distinct) < MAX_WORDS and (word.stem not in distinct or word.names):
             distinct[word.stem] = word
-    return Words(tuple(distinct.values()), tuple(found), _denied(plain))
+    return Words(tuple(distinct.values()), tuple(found), denials(plain), plain)
 
 
 def _coded(code: re.Match[str]) -> Word:
@@ -380,7 +375,3 @@ def _is_title(word: str) -> bool:
 
 def _is_hangul(text: str) -> bool:
     return "가" <= text[0] <= "힣"
-
-
-def _denied(text: str) -> tuple[str, ...]:
-    return tuple(match[0] for match in _DENIES.finditer(text))
