@@ -23,7 +23,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import Knowledge
-from core.knowledge.duplicates import contained_part, normal_form
+from core.knowledge.duplicates import CLASHES, Known, contained_part, evidence, normal_form
 from core.learning_committers.base import (
     Beside,
     CommitDeps,
@@ -203,7 +203,8 @@ class MemoryCommitter(ItemCommitter):
             return prepared
         await self._refuse_twice(text, context, but=item.id)
         beside = await self._neighbours.of_text(Kind.MEMORY, text, context, but=item.id)
-        warnings = warnings_beside(request, Kind.MEMORY, beside.near, context)
+        warnings = _changed(item, request)
+        warnings += warnings_beside(request, Kind.MEMORY, beside.near, context)
         return prepared.model_copy(update={"warnings": warnings, "seen": _mark(request, beside)})
 
     async def _same(self, text: str, context: SubmitContext) -> KnowledgeItem | None:
@@ -222,6 +223,22 @@ class MemoryCommitter(ItemCommitter):
                 hint=Message("memory.delete_one"),
                 why=Message("near.same_text"),
             )
+
+
+def _changed(item: KnowledgeItem, request: MemoryRequest) -> tuple[str, ...]:
+    """Return a warning if an addition clashes with what stays. Raises Refused for a DUPLICATE."""
+    found = evidence(new_text(request), Known(item.id, item.name, item.content))
+    if request.relationship is Relationship.DUPLICATE and found.told:
+        raise Refused(
+            Message(
+                "near.no_duplicate", kind=Kind.MEMORY, id=item.id, name=item.name, why=found.why
+            ),
+            hint=Message("near.hint_relationship"),
+        )
+    is_added = request.merge_mode is MergeMode.EXTEND and found.is_near
+    if is_added and any(d.what in CLASHES and d.new and d.known for d in found.told):
+        return (Message("near.clashes", why=found.why),)
+    return ()
 
 
 def _mark(request: MemoryRequest, beside: Beside) -> int | None:

@@ -13,6 +13,7 @@ from core.knowledge.duplicates.texts import (
     contained_part,
     evidence,
     is_repeated,
+    sentences,
 )
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "evidence",
     "is_repeated",
     "normal_form",
+    "sentences",
 ]

@@ -17,6 +17,7 @@ from core.knowledge.search.tokens import stem
 MAX_SIGNS = 400
 _COMPARED = 60  # words in both texts whose order is compared: pairs of them are looked at
 _HALF_DAY = 720
+_WITHIN = re.compile(r"\w,? \Z")
 _TOKEN = re.compile(r"[가-힣]+|[^\W\d_가-힣]+(?:['’][^\W\d_가-힣]+)?|\d+|[<>=≤≥≠?%+&]")
 # Words without which an English sentence says the same.
 _NOTHING_SAID = "a an the is are was were am be been being please that 's it its there"
@@ -95,7 +96,7 @@ def _signs(text: str, values: Sequence[Quantity]) -> Iterator[Sign]:
             last = Sign(last.key, last.text + word, _ROLE_OF[word], last.rest)
         elif word.casefold() in _PREPOSITIONS:
             role = word.casefold()
-        elif not _says_nothing(word, text[after : after + 1]):
+        elif not _says_nothing(word, text[:start], text[after : after + 1]):
             if last is not None:
                 yield last
             last, role, end = _sign(piece, role), "", after
@@ -114,10 +115,15 @@ def _pieces(text: str, values: Sequence[Quantity]) -> list[tuple[int, int, str |
     return sorted(found, key=lambda piece: piece[0])
 
 
-def _says_nothing(word: str, after: str) -> bool:
-    """Whether a word is an article or the like; a capital before Hangul is a name (`A창고`)."""
-    is_name = word.isupper() and "가" <= after <= "힣"
-    return word.casefold() in _EMPTY and not is_name
+def _says_nothing(word: str, before: str, after: str) -> bool:
+    """Whether a word is an article or the like.
+
+    A capital is a name before Hangul (`A창고`) or within a sentence.
+    """
+    if word.casefold() not in _EMPTY:
+        return False
+    is_within = bool(_WITHIN.search(before[-3:]))
+    return not (word.isupper() and ("가" <= after <= "힣" or is_within))
 
 
 def _value(value: Quantity) -> str:

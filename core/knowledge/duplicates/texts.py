@@ -159,6 +159,12 @@ def evidence(content: str, item: Known) -> Evidence:
     )
 
 
+def sentences(text: str) -> list[str]:
+    """Return the sentences and lines of a text that say something, else the text as one."""
+    parts = [part.strip() for part in _PART.split(text, _PARTS) if part.strip()]
+    return [part for part in parts if words_of(part).weight >= _LEAST_WORDS] or [text]
+
+
 def contained_part(text: str, by: str) -> float:
     """Return the share of a text's content that another has too, 0 to 1; 1 if it has none."""
     words = words_of(text)
