@@ -12,9 +12,11 @@ from core.domain.models import (
     Bundle,
     Change,
     ChangeRequest,
+    Compared,
     Kind,
     KnowledgeItem,
     KnownText,
+    Nearby,
     Operation,
     Prepared,
     Relationship,
@@ -72,6 +74,8 @@ class ItemCommitter:
 
     async def _new_id(self, request: ChangeRequest, context: SubmitContext, prefix: str) -> str:
         """Return the id a CREATE asks for, else one derived from the key. Raises AlreadyExists."""
+        if request.target_id and context.compared is not None and context.compared.is_all:
+            return request.target_id
         if not request.target_id:
             # Derived, not random: a repeated preparation creates the same item.
             return new_item_id(prefix, context.key)
@@ -159,15 +163,20 @@ class Neighbours:
 
     async def of_text(self, kind: Kind, text: str, context: SubmitContext, *, but: str) -> Beside:
         """Compare a text with the agent's own items of a kind, except the item `but`."""
-        nearby = await self._search.near(
+        given = context.compared or Compared()
+        nearby = Nearby() if given.is_all else await self._nearby(kind, text, context)
+        own = [item for item in nearby.items if item.id != but and item.agent_id is not None]
+        found = {item.id: item for item in (*own, *given.items)}
+        return Beside(compare(text, [_known(item) for item in found.values()]), nearby.seen)
+
+    async def _nearby(self, kind: Kind, text: str, context: SubmitContext) -> Nearby:
+        return await self._search.near(
             text,
             tenant_id=context.tenant_id,
             agent_id=context.agent_id,
             kind=kind,
             limit=COMPARED,
         )
-        own = [item for item in nearby.items if item.id != but and item.agent_id is not None]
-        return Beside(compare(text, [_known(item) for item in own]), nearby.seen)
 
     async def of_skill(self, bundle: Bundle, context: SubmitContext) -> Beside:
         """Compare a new skill with the tenant's."""

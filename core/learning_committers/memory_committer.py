@@ -208,6 +208,8 @@ class MemoryCommitter(ItemCommitter):
         return prepared.model_copy(update={"warnings": warnings, "seen": _mark(request, beside)})
 
     async def _same(self, text: str, context: SubmitContext) -> KnowledgeItem | None:
+        if context.compared is not None and context.compared.is_all:
+            return None
         return await self._knowledge.find_same(
             Kind.MEMORY, context.tenant_id, context.agent_id, text
         )

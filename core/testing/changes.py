@@ -19,7 +19,7 @@ from core.domain.models import (
     RunEvent,
 )
 from core.domain.observers import nobody
-from core.domain.ports import Observer
+from core.domain.ports import Concluded, Observer
 from core.knowledge.duplicates.repeats import repeats_skill
 from core.testing.knowledge import MemoryKnowledge
 
@@ -46,6 +46,19 @@ class MemoryChangeLog:
     async def find(self, key: str) -> Change | None:
         found = [change for change in self.changes.values() if change.key == key]
         return max(found, key=lambda change: change.attempt) if found else None
+
+    async def find_all(self, keys: Sequence[str]) -> Mapping[str, Change]:
+        found = {key: await self.find(key) for key in keys}
+        return {key: change for key, change in found.items() if change is not None}
+
+    async def conclude(self, made: Sequence[Concluded]) -> None:
+        for change, history, event in made:
+            await self.open(change.model_copy(update={"status": ChangeStatus.APPLYING}), {})
+            async with self.unit_of_work(change) as unit:
+                await unit.write_item(change)
+                await unit.record_knowledge_history(history)
+                await unit.close(change.id, ChangeStatus.APPLIED)
+                await unit.emit(event)
 
     async def get(self, change_id: str) -> Change:
         if change_id not in self.changes:

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from core.adapters.postgres.queries import transaction
+from core.adapters.postgres.queries import Pool, transaction
 from core.adapters.postgres.search import index_document
+from core.app.bootstrap.stores import open_database
 from core.app.observability import configure_logging
 from core.app.program import App, open_app
 from core.domain.input_formats.feedback import Problem
@@ -37,13 +38,14 @@ async def measure() -> list[Figure]:
     texts = _texts(KNOWN + 3 * LINES)
     known, new, singly, sets = (texts[at * LINES : (at + 1) * LINES] for at in range(4))
     with tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as home:
-        async with open_app(settings(Path(home))) as app:
+        given = settings(Path(home))
+        async with open_app(given) as app, open_database(given) as pool:
             await app.stores.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="Bench"))
             await _take(app, known, "known.jsonl")
             rate = await _take(app, new, "new.jsonl")
             again = await _take(app, new, "new.jsonl", outcome="known")
-            one = await _index(app, singly, 1, "singly")
-            hundred = await _index(app, sets, SET, "sets")
+            one = await _index(pool, singly, 1, "singly")
+            hundred = await _index(pool, sets, SET, "sets")
     floor = f"the index alone: {one:.0f}/s singly, {hundred:.0f}/s in sets of {SET}"
     return [
         Figure("import of memories", f"{rate:.0f} lines/s", floor, rate / hundred),
@@ -97,7 +99,7 @@ async def _raw(data: bytes) -> AsyncIterator[RawLine]:
         yield line
 
 
-async def _index(app: App, texts: list[str], size: int, name: str) -> float:
+async def _index(pool: Pool, texts: list[str], size: int, name: str) -> float:
     """Return how many documents a second are indexed, `size` in a transaction."""
     documents = [
         SearchDocument(
@@ -113,7 +115,7 @@ async def _index(app: App, texts: list[str], size: int, name: str) -> float:
     ]
     begun = time.perf_counter()
     for start in range(0, len(documents), size):
-        async with transaction(app.pool) as conn:
+        async with transaction(pool) as conn:
             for document in documents[start : start + size]:
                 await index_document(conn, document)
     return len(documents) / (time.perf_counter() - begun)

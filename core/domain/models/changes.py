@@ -91,12 +91,23 @@ class Nearby(Model):
     seen: int = 0
 
 
+class Compared(Model):
+    """What a caller already knows to stand near a text, best first.
+
+    `is_all`: nothing else need be searched for, and neither id nor text is taken.
+    """
+
+    items: tuple[KnownText, ...] = ()
+    is_all: bool = False
+
+
 class SubmitContext(Model):
     """On whose behalf a change is requested, and its idempotency key.
 
     The key consists of thread, ordinal of the model's message and index of the call. `unjudged` are
     items written while the change was prepared, which the request cannot have taken into account.
-    `shown` are the conflicting items that the run was shown; None if no run asks.
+    `shown` are the conflicting items that the run was shown; None if no run asks. `compared` are
+    items to compare with, of which a search does not know yet.
     """
 
     key: str
@@ -109,6 +120,7 @@ class SubmitContext(Model):
     unjudged: frozenset[str] = frozenset()
     shown: frozenset[str] | None = None
     origin: Origin = Origin.AGENT
+    compared: Compared | None = None
 
 
 class Prepared(Model):
