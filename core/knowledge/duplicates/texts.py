@@ -12,12 +12,9 @@ from pydantic import JsonValue
 from core.domain.messages import Message, joined
 from core.domain.text import normal_form
 from core.knowledge.duplicates.contrasts import SHOWN, Difference, differences
-from core.knowledge.duplicates.likeness import alike, contained, covered
+from core.knowledge.duplicates.likeness import Match, contained, covered
 from core.knowledge.duplicates.words import REMEMBERED_CHARS, Words, words_of
 
-# Measured on ordinary wordings, see docs/explanation/duplicates.md. It errs towards near: a false
-# match costs the model one sentence of reason, a missed one costs a duplicate.
-NEAR = 0.34
 SHINGLE = 3
 NEAR_SHINGLES = 0.5
 _PARTS = 40
@@ -146,16 +143,15 @@ def evidence(content: str, item: Known) -> Evidence:
     """Compare a text with one known item."""
     if normal_form(content) == normal_form(item.text):
         return Evidence(item, is_exact=True, is_near=False, similarity=1.0, contained=1.0)
-    new, known = _nearest(words_of(content), words_of(item.text), content, item.text)
+    match = _nearest(words_of(content), words_of(item.text), content, item.text)
     shingled = shingle_similarity(content, item.text)
-    score = alike(new, known)
     return Evidence(
         item,
         is_exact=False,
-        is_near=score >= NEAR or shingled >= NEAR_SHINGLES,
-        similarity=max(score, shingled),
-        contained=contained(new, known),
-        words=(new, known),
+        is_near=match.is_near or shingled >= NEAR_SHINGLES,
+        similarity=max(match.alike, shingled),
+        contained=match.contained,
+        words=(match.one, match.other),
     )
 
 
@@ -180,8 +176,8 @@ def shingle_similarity(one: str, other: str) -> float:
     return len(a & b) / len(a | b)
 
 
-def _nearest(new: Words, known: Words, text: str, known_text: str) -> tuple[Words, Words]:
-    """Return the two texts, a much longer one replaced by its nearest part."""
+def _nearest(new: Words, known: Words, text: str, known_text: str) -> Match:
+    """Return the match of two texts, a much longer one replaced by its nearest part."""
     pairs = []
     if new.weight <= _MUCH_LONGER * known.weight and known.weight <= _MUCH_LONGER * new.weight:
         pairs.append((new, known))
@@ -189,7 +185,8 @@ def _nearest(new: Words, known: Words, text: str, known_text: str) -> tuple[Word
         pairs += [(new, part) for part in _parts(known_text)]
     if new.weight > _LONGER * known.weight:
         pairs += [(part, known) for part in _parts(text)]
-    return max(pairs, key=lambda pair: alike(*pair), default=(new, known))
+    matches = [Match(*pair) for pair in pairs] or [Match(new, known)]
+    return max(matches, key=lambda match: match.alike)
 
 
 def _parts(text: str) -> list[Words]:
