@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from core.domain.errors import AlreadyExists, NearDuplicate, NotFound, Refused
 from core.domain.hashing import new_item_id, state_hash
@@ -240,7 +241,8 @@ def said_of_near(request: ChangeRequest) -> str:
 def _warned_of(request: ChangeRequest, near: Sequence[Evidence]) -> Sequence[Evidence]:
     """Return the items to warn a reviewer of: all excused ones, else the nearest."""
     if request.is_import:  # a list of similar entries would warn on every line
-        return [evidence for evidence in near if not evidence.is_of_one_form][:SHOWN]
+        told = (evidence for evidence in near if not evidence.is_of_one_form)
+        return [*islice(told, SHOWN)]
     return near if says_unrelated(request) else near[:SHOWN]
 
 

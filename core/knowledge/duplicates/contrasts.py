@@ -78,7 +78,7 @@ def _prefixed(one: Words, other: Words) -> Iterator[tuple[str, str]]:
     own = {word.base or word.stem for word in one.words}
     for word in one.words:
         base = word.base or word.stem
-        for prefix in DENYING:
+        for prefix in DENYING if base.startswith(DENYING) else ():
             denied = base.removeprefix(prefix)
             if denied != base and denied in alone and denied not in own and base not in alone:
                 yield word.text, alone[denied]

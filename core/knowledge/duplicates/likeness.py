@@ -127,8 +127,10 @@ def covered(one: Words, other: Words) -> Covered:
     the part whose syllable pairs occur in the other's words, if that is at least half and has the
     head of the word, or is a whole word (`월요일` and `수요일` share neither).
     """
+    stems, bases, pairs = other.stems, other.bases, other.pairs
     return [
-        (word, 1.0 if word.stem in other.stems else _in_part(word, other)) for word in one.words
+        (word, 1.0 if word.stem in stems else _in_part(own, base, bases, pairs) if own else 0.0)
+        for word, base, own in one.parts
     ]
 
 
@@ -151,14 +153,14 @@ def _is_subject_only(one: Words, other: Words, there: Covered, back: Covered) ->
     return mine[0].leads and theirs[0].leads and not values
 
 
-def _in_part(word: Word, other: Words) -> float:
-    own = word.pairs
-    if other.pairs.isdisjoint(own):
+def _in_part(
+    own: tuple[str, ...], base: str, bases: frozenset[str], pairs: frozenset[str]
+) -> float:
+    if pairs.isdisjoint(own):
         return 0.0
-    hits = [pair in other.pairs for pair in own]
-    base = word.base or word.stem
-    if not hits[0] and not any(base[at:] in other.bases for at in range(1, len(base) - 1)):
+    if own[0] not in pairs and not any(base[at:] in bases for at in range(1, len(base) - 1)):
         return 0.0
+    hits = [pair in pairs for pair in own]
     inside = sum(left or right for left, right in zip([False, *hits], [*hits, False], strict=True))
     share = inside / len(base)
     return share if share >= LEAST_COVERED else 0.0

@@ -185,14 +185,14 @@ class _Placed:
 
 
 def _once(signs: Sequence[Sign]) -> dict[str, _Placed]:
-    """Return the signs that occur once, by key."""
+    """Return the signs that occur once, by key; the value of a value is itself."""
     counts = Counter(sign.key for sign in signs)
     found: dict[str, _Placed] = {}
     for at, sign in enumerate(signs):
         if counts[sign.key] == 1:
-            after = next((s.key for s in signs[at + 1 : at + 4] if s.key.startswith("#")), "")
+            value = next((s.key for s in signs[at : at + 4] if s.key.startswith("#")), "")
             before = signs[at - 1].key if at else ""
-            found[sign.key] = _Placed(sign, at, after, before)
+            found[sign.key] = _Placed(sign, at, value, before)
     return found
 
 

@@ -190,6 +190,9 @@ def _nearest(new: Words, known: Words, text: str, known_text: str) -> Match:
 
 
 def _parts(text: str) -> list[Words]:
+    """Return the sentences and lines that say something; none of a text that is one itself."""
+    if _PART.search(text) is None:
+        return []
     parts = [words_of(part) for part in _PART.split(text, _PARTS)[:_PARTS] if part.strip()]
     return [part for part in parts if part.weight >= _LEAST_WORDS]
 

@@ -299,11 +299,6 @@ class Word:
     leads: bool = False
     base: str = ""
 
-    @property
-    def pairs(self) -> tuple[str, ...]:
-        """The pairs of adjacent syllables of a Korean word, none for another script."""
-        return _syllable_pairs(self.base or self.stem)
-
 
 @lru_cache(maxsize=10_000)
 def _syllable_pairs(stem: str) -> tuple[str, ...]:
@@ -325,6 +320,12 @@ class Words:
     def stems(self) -> frozenset[str]:
         """The stems of the words."""
         return frozenset(word.stem for word in self.words)
+
+    @cached_property
+    def parts(self) -> tuple[tuple[Word, str, tuple[str, ...]], ...]:
+        """Each word, as written without its ending, with the syllable pairs of a Korean one."""
+        written = ((word, word.base or word.stem) for word in self.words)
+        return tuple((word, base, _syllable_pairs(base)) for word, base in written)
 
     @cached_property
     def bases(self) -> frozenset[str]:
