@@ -73,14 +73,16 @@ class Match:
 
     @property
     def is_near(self) -> bool:
-        """Whether both are of one matter; surely if a single word or value differs."""
+        """Whether both are of one matter; surely if only a single word or the values differ."""
         return self.odds >= 0 or self._differs_once
 
     @property
     def _differs_once(self) -> bool:
-        words = tuple(side.count(0.0) for side in self._shares)
-        is_one = (words, self._unmet) in {((1, 1), (0, 0)), ((0, 0), (1, 1))}
-        return is_one and any(self._shares[0]) and bool(self.one.denies) == bool(self.other.denies)
+        words, values = tuple(side.count(0.0) for side in self._shares), self._unmet
+        is_word = words == (1, 1) and values == (0, 0)
+        is_value = words == (0, 0) and values[0] == values[1] > 0
+        is_shared = any(self._shares[0]) and bool(self.one.denies) == bool(self.other.denies)
+        return is_shared and (is_word or is_value)
 
     @cached_property
     def _shares(self) -> tuple[list[float], list[float]]:
