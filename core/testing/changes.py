@@ -52,6 +52,8 @@ class MemoryChangeLog:
         return {key: change for key, change in found.items() if change is not None}
 
     async def conclude(self, made: Sequence[Concluded]) -> None:
+        for change, _, _ in made:
+            await self._refuse_taken(change)
         for change, history, event in made:
             await self.open(change.model_copy(update={"status": ChangeStatus.APPLYING}), {})
             async with self.unit_of_work(change) as unit:
@@ -59,6 +61,17 @@ class MemoryChangeLog:
                 await unit.record_knowledge_history(history)
                 await unit.close(change.id, ChangeStatus.APPLIED)
                 await unit.emit(event)
+
+    async def _refuse_taken(self, change: Change) -> None:
+        taken = await self.knowledge.taken(
+            change.kind,
+            change.tenant_id,
+            change.agent_id,
+            ids=[change.target_id],
+            contents=[change.after.content] if change.after else [],
+        )
+        if taken or await self.find(change.key):
+            raise Stale(f"{change.kind} {change.target_id!r} exists meanwhile")
 
     async def get(self, change_id: str) -> Change:
         if change_id not in self.changes:

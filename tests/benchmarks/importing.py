@@ -29,7 +29,7 @@ from tests.benchmarks.world import AGENT, TENANT, settings
 LINES = 1_000
 KNOWN = 1_000
 SET = 100
-LEAST = 250.0
+LEAST = 0.25  # 250 lines a second where the index alone takes 1,000
 
 
 async def measure() -> list[Figure]:
@@ -48,14 +48,7 @@ async def measure() -> list[Figure]:
             hundred = await _index(pool, sets, SET, "sets")
     floor = f"the index alone: {one:.0f}/s singly, {hundred:.0f}/s in sets of {SET}"
     return [
-        Figure("import of memories", f"{rate:.0f} lines/s", floor, rate / hundred),
-        Figure(
-            "import of memories, a second",
-            f"{rate:.0f}",
-            f"{LEAST:.0f}",
-            rate / LEAST,
-            at_least=1.0,
-        ),
+        Figure("import of memories", f"{rate:.0f} lines/s", floor, rate / hundred, at_least=LEAST),
         Figure("the same import again", f"{again:.0f} lines/s", "the first", again / rate),
     ]
 
