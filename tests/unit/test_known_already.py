@@ -5,9 +5,26 @@ from __future__ import annotations
 import pytest
 from langchain_core.messages import ToolMessage
 
+from core.agent.loop import known_already
 from core.domain.models import Hit, Kind, Verdict, VerdictStatus
 from core.testing.scripted_model import Turn, calls, says
+from tests.evals import differences
 from tests.support.react import CANDIDATE, MEMORY, Bench, FixedSearch, item_change
+
+
+# The sealed half is counted, so that a failure shows none of its lines.
+@pytest.mark.parametrize("hand", differences.HANDS)
+async def test_no_pair_that_differs_is_known_already_unseen(hand: str) -> None:
+    given = differences.pairs(hand, "differences")
+    both = [*given, *((b, a) for a, b in given)]
+    unseen = [await is_known(new, item) for new, item in both]
+    assert sum(unseen) == 0
+
+
+async def is_known(new: str, item: str) -> bool:
+    case = bench(new, m1=item)
+    claim = known_already.Claim(new, "it is known", "t1", "a1")
+    return await known_already.unlike(claim, case.deps) is None
 
 
 def known(reason: str = "already known") -> Turn:

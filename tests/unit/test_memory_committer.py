@@ -254,3 +254,12 @@ async def test_a_text_within_a_word_of_the_old_one_is_added() -> None:
     given = {"operation": "UPDATE", "target_id": first.target_id, "merge_mode": "EXTEND"}
     await submitted(world, "과세 품목입니다", "2", **given)
     assert await texts(world) == ["이 명세서는 비과세 품목입니다\n과세 품목입니다"]
+
+
+async def test_what_takes_the_place_of_another_value_is_on_record_with_the_difference() -> None:
+    world = World()
+    first = await submitted(world, "환불은 7일 이내에 합니다", "1")
+    await updated(world, first.target_id, "환불은 14일 이내에 합니다")
+    event = world.log.events[-1]
+    assert event.name == "change.applied"
+    assert "number: new says 14일, known says 7일" in str(event.data["differs"])

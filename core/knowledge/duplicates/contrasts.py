@@ -51,6 +51,17 @@ def differences(new: Words, known: Words) -> list[Difference]:
     return [Difference("words", *rest)] if rest != NEITHER else []
 
 
+def have_two_subjects(one: Words, other: Words) -> bool:
+    """Whether two texts are about two things: each begins with its name, or has its own code."""
+    return all(_has_own_subject(*pair) for pair in ((one, other), (other, one)))
+
+
+def _has_own_subject(one: Words, other: Words) -> bool:
+    told = [(word, share) for word, share in covered(one, other) if word.weight >= 1]
+    codes = [share for word, share in told if word.names and any(map(str.isdigit, word.text))]
+    return 0.0 in codes or (bool(told) and told[0][0].names and not told[0][1])
+
+
 def _unshared(one: Words, other: Words) -> tuple[tuple[str, ...], tuple[str, ...]]:
     alone = [word for word, share in covered(one, other) if not share and word.weight >= 1]
     names = [word.text for word in alone if word.names]

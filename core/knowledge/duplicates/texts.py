@@ -11,7 +11,12 @@ from pydantic import JsonValue
 
 from core.domain.messages import Message, joined
 from core.domain.text import normal_form
-from core.knowledge.duplicates.contrasts import SHOWN, Difference, differences
+from core.knowledge.duplicates.contrasts import (
+    SHOWN,
+    Difference,
+    differences,
+    have_two_subjects,
+)
 from core.knowledge.duplicates.likeness import Match, contained, covered
 from core.knowledge.duplicates.words import REMEMBERED_CHARS, Words, words_of
 
@@ -103,8 +108,15 @@ class Evidence:
 
     @property
     def is_of_one_form(self) -> bool:
-        """Whether both state one fact about two subjects, differing only in names and numbers."""
-        return self.is_about_another and all(d.what in {"name", "number"} for d in self.differs)
+        """Whether both state one fact about two subjects, differing only in names and numbers.
+
+        `승인은 김 부장이 한다` and `승인은 박 부장이 한다` are about one subject and contradict.
+        """
+        if not self.is_about_another or self.words is None:
+            return False
+        return all(d.what in {"name", "number"} for d in self.differs) and have_two_subjects(
+            *self.words
+        )
 
     @property
     def why(self) -> str:
