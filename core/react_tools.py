@@ -12,9 +12,10 @@ from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
 from langgraph.prebuilt import ToolRuntime
 from pydantic import Field, JsonValue, create_model
 
+from core.agent.loop import known_already
 from core.agent.loop import tool_args as given
 from core.agent.loop.deps import ReactDeps, RunContext, RunDeps, tool_called
-from core.agent.loop.middleware import call_key, hits_shown_in
+from core.agent.loop.middleware import call_key, hits_shown_in, receipts_of
 from core.agent.loop.prompt import QUERY_CHARS, hit_data
 from core.agent.model.chat_model import ToolSchema, prompt_sections, tool_schema
 from core.decision_table import parse_xml
@@ -177,7 +178,7 @@ def create_react_tools(
         tools.writing(given.SkillArgs, tools.commit_to_skill),
         tools.writing(given.AttachArgs, tools.attach_skills_to_agent),
         tools.writing(given.DetachArgs, tools.detach_skills_from_agent),
-        tools.reading(given.NoActionArgs, tools.no_action),
+        tools.ending(given.NoActionArgs, tools.no_action),
     ]
 
 
@@ -248,6 +249,12 @@ class _Tools:
             return use(values, self._commit(key, hits_shown_in(messages)))
 
         return self._tool(use.__name__, args, submit)
+
+    def ending(
+        self, args: type[A], use: Callable[[A, Sequence[BaseMessage]], Awaitable[Answer]]
+    ) -> StructuredTool:
+        """Wrap the tool that ends a run, which looks at what the run was told."""
+        return self._tool(use.__name__, args, lambda values, _, messages: use(values, messages))
 
     def _tool(
         self,
@@ -340,9 +347,20 @@ class _Tools:
             self._agent_id, args.skill_ids, args.reason, deps=deps
         )
 
-    async def no_action(self, args: given.NoActionArgs) -> Receipt:
-        """End the run with nothing learnt."""
-        return Receipt(status=ReceiptStatus.NO_ACTION, message=args.reason, category=args.category)
+    async def no_action(self, args: given.NoActionArgs, messages: Sequence[BaseMessage]) -> Receipt:
+        """End the run with nothing learnt.
+
+        What is called known although the item differs is refused once, and then on record.
+        """
+        reason = args.reason
+        if args.category == known_already.DUPLICATE:
+            text = self._run.candidate.content
+            claim = known_already.Claim(text, reason, self._tenant_id, self._agent_id)
+            unlike = await known_already.unlike(claim, self._deps)
+            if unlike is not None and not known_already.was_refused(receipts_of(messages)):
+                return known_already.refused(unlike)
+            reason = known_already.although(reason, unlike) if unlike else reason
+        return Receipt(status=ReceiptStatus.NO_ACTION, message=reason, category=args.category)
 
     async def _search(self, query: str, kind: Kind | None, limit: int) -> list[Hit]:
         hits = await self._deps.search.search(

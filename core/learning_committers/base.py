@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from core.domain.errors import AlreadyExists, NearDuplicate, NotFound, Refused
 from core.domain.hashing import new_item_id, state_hash
@@ -13,9 +14,11 @@ from core.domain.models import (
     Bundle,
     Change,
     ChangeRequest,
+    Compared,
     Kind,
     KnowledgeItem,
     KnownText,
+    Nearby,
     Operation,
     Prepared,
     Relationship,
@@ -73,6 +76,8 @@ class ItemCommitter:
 
     async def _new_id(self, request: ChangeRequest, context: SubmitContext, prefix: str) -> str:
         """Return the id a CREATE asks for, else one derived from the key. Raises AlreadyExists."""
+        if request.target_id and context.compared is not None and context.compared.is_all:
+            return request.target_id
         if not request.target_id:
             # Derived, not random: a repeated preparation creates the same item.
             return new_item_id(prefix, context.key)
@@ -179,15 +184,20 @@ class Neighbours:
 
     async def of_text(self, kind: Kind, text: str, context: SubmitContext, *, but: str) -> Beside:
         """Compare a text with the agent's own items of a kind, except the item `but`."""
-        nearby = await self._search.near(
+        given = context.compared or Compared()
+        nearby = Nearby() if given.is_all else await self._nearby(kind, text, context)
+        own = [item for item in nearby.items if item.id != but and item.agent_id is not None]
+        found = {item.id: item for item in (*own, *given.items)}
+        return Beside(compare(text, [_known(item) for item in found.values()]), nearby.seen)
+
+    async def _nearby(self, kind: Kind, text: str, context: SubmitContext) -> Nearby:
+        return await self._search.near(
             text,
             tenant_id=context.tenant_id,
             agent_id=context.agent_id,
             kind=kind,
             limit=COMPARED,
         )
-        own = [item for item in nearby.items if item.id != but and item.agent_id is not None]
-        return Beside(compare(text, [_known(item) for item in own]), nearby.seen)
 
     async def of_skill(self, bundle: Bundle, context: SubmitContext) -> Beside:
         """Compare a new skill with the tenant's."""
@@ -251,7 +261,8 @@ def said_of_near(request: ChangeRequest) -> str:
 def _warned_of(request: ChangeRequest, near: Sequence[Evidence]) -> Sequence[Evidence]:
     """Return the items to warn a reviewer of: all excused ones, else the nearest."""
     if request.is_import:  # a list of similar entries would warn on every line
-        return [evidence for evidence in near if not evidence.is_of_one_form][:SHOWN]
+        told = (evidence for evidence in near if not evidence.is_of_one_form)
+        return [*islice(told, SHOWN)]
     return near if says_unrelated(request) else near[:SHOWN]
 
 

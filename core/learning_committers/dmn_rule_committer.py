@@ -109,6 +109,7 @@ class DmnRuleCommitter(ItemCommitter):
         self, item: KnowledgeItem, request: RuleRequest, context: SubmitContext
     ) -> Prepared:
         learnt = await asyncio.to_thread(_edited, item, request, context)
+        _refuse_duplicate(item, learnt, request)
         await self._refuse_taken(learnt.table.name, context, but=item.id)
         prepared = self._prepared(item, Operation.UPDATE, _state(learnt))
         return prepared.model_copy(update={"warnings": learnt.warnings})
@@ -146,6 +147,21 @@ class DmnRuleCommitter(ItemCommitter):
                 content=render_text(parse_xml(taken.content)),
                 hint=Message("near.hint_update_rule", id=taken.id),
             )
+
+
+def _refuse_duplicate(item: KnowledgeItem, learnt: Learnt, request: RuleRequest) -> None:
+    """Raise Refused for a change of a table that is said to be the same."""
+    if request.relationship is Relationship.DUPLICATE and learnt.xml != item.content:
+        raise Refused(
+            Message(
+                "near.no_duplicate",
+                kind=Kind.DMN_RULE,
+                id=item.id,
+                name=item.name,
+                why=Message("near.changes_table"),
+            ),
+            hint=Message("near.hint_relationship"),
+        )
 
 
 def _new(request: RuleRequest, context: SubmitContext, rule_id: str) -> Learnt:

@@ -22,7 +22,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import Knowledge
-from core.knowledge.duplicates import contained_part, normal_form
+from core.knowledge.duplicates import CLASHES, Known, contained_part, evidence, normal_form
 from core.learning_committers.base import (
     Beside,
     CommitDeps,
@@ -34,6 +34,7 @@ from core.learning_committers.base import (
 
 # A new text with less of the old content than this is no refinement of it.
 LEAST_RETAINED = 0.5
+_SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
 SHOWN_CHARS = 2_000
 
 
@@ -73,23 +74,18 @@ def merged(old: str, request: MemoryRequest) -> str:
 
 
 def _extended(old: str, new: str) -> str:
-    if new.startswith(old) and _ends_a_word(new, len(old)):
+    goes_on = new[len(old) : len(old) + 1]  # "up to 1" is not said again by "up to 10"
+    if new.startswith(old) and not (old[-1:].isalnum() and goes_on.isalnum()):
         return new
-    return old if _says(normal_form(old), normal_form(new)) else f"{old}\n{new}"
+    return old if _states(old, new) else f"{old}\n{new}"
 
 
-def _says(old: str, new: str) -> bool:
-    """Whether `new` stands in `old` as whole words: "up to 10" does not say "up to 1"."""
-    at = old.find(new)
-    while at >= 0:
-        if _ends_a_word(old, at) and _ends_a_word(old, at + len(new)):
-            return True
-        at = old.find(new, at + 1)
-    return False
-
-
-def _ends_a_word(text: str, at: int) -> bool:
-    return not (text[at - 1 : at].isalnum() and text[at : at + 1].isalnum())
+def _states(old: str, new: str) -> bool:
+    """Whether a text has another as lines or sentences of it, whole: `가능` is none of `불가능`."""
+    lines = [normal_form(part) for part in _SENTENCE.split(old)]
+    added = [normal_form(part) for part in _SENTENCE.split(new)]
+    size = len(added)
+    return any(lines[at : at + size] == added for at in range(len(lines) - size + 1))
 
 
 def _refined(old: str, part: str, new: str) -> str:
@@ -207,10 +203,13 @@ class MemoryCommitter(ItemCommitter):
             return prepared
         await self._refuse_twice(text, context, but=item.id)
         beside = await self._neighbours.of_text(Kind.MEMORY, text, context, but=item.id)
-        warnings = warnings_beside(request, Kind.MEMORY, beside.near, context)
+        warnings = _changed(item, request)
+        warnings += warnings_beside(request, Kind.MEMORY, beside.near, context)
         return prepared.model_copy(update={"warnings": warnings, "seen": _mark(request, beside)})
 
     async def _same(self, text: str, context: SubmitContext) -> KnowledgeItem | None:
+        if context.compared is not None and context.compared.is_all:
+            return None
         return await self._knowledge.find_same(
             Kind.MEMORY, context.tenant_id, context.agent_id, text
         )
@@ -226,6 +225,22 @@ class MemoryCommitter(ItemCommitter):
                 hint=Message("memory.delete_one"),
                 why=Message("near.same_text"),
             )
+
+
+def _changed(item: KnowledgeItem, request: MemoryRequest) -> tuple[str, ...]:
+    """Return a warning if an addition clashes with what stays. Raises Refused for a DUPLICATE."""
+    found = evidence(new_text(request), Known(item.id, item.name, item.content))
+    if request.relationship is Relationship.DUPLICATE and found.told:
+        raise Refused(
+            Message(
+                "near.no_duplicate", kind=Kind.MEMORY, id=item.id, name=item.name, why=found.why
+            ),
+            hint=Message("near.hint_relationship"),
+        )
+    is_added = request.merge_mode is MergeMode.EXTEND and found.is_near
+    if is_added and any(d.what in CLASHES and d.new and d.known for d in found.told):
+        return (Message("near.clashes", why=found.why),)
+    return ()
 
 
 def _mark(request: MemoryRequest, beside: Beside) -> int | None:

@@ -20,7 +20,7 @@ from core.domain.models import (
     RunEvent,
 )
 from core.domain.observers import nobody
-from core.domain.ports import Observer
+from core.domain.ports import Concluded, Observer
 from core.knowledge.duplicates.repeats import repeats_skill
 from core.testing.knowledge import MemoryKnowledge
 
@@ -49,6 +49,32 @@ class MemoryChangeLog:
     async def find(self, key: str) -> Change | None:
         found = [change for change in self.changes.values() if change.key == key]
         return max(found, key=lambda change: change.attempt) if found else None
+
+    async def find_all(self, keys: Sequence[str]) -> Mapping[str, Change]:
+        found = {key: await self.find(key) for key in keys}
+        return {key: change for key, change in found.items() if change is not None}
+
+    async def conclude(self, made: Sequence[Concluded]) -> None:
+        for change, _, _ in made:
+            await self._refuse_taken(change)
+        for change, history, event in made:
+            await self.open(change.model_copy(update={"status": ChangeStatus.APPLYING}), {})
+            async with self.unit_of_work(change) as unit:
+                await unit.write_item(change)
+                await unit.record_knowledge_history(history)
+                await unit.close(change.id, ChangeStatus.APPLIED)
+                await unit.emit(event)
+
+    async def _refuse_taken(self, change: Change) -> None:
+        taken = await self.knowledge.taken(
+            change.kind,
+            change.tenant_id,
+            change.agent_id,
+            ids=[change.target_id],
+            contents=[change.after.content] if change.after else [],
+        )
+        if taken or await self.find(change.key):
+            raise Stale(f"{change.kind} {change.target_id!r} exists meanwhile")
 
     async def get(self, change_id: str) -> Change:
         if change_id not in self.changes:

@@ -55,6 +55,12 @@ class FakeGate:
             raise answer
         return answer
 
+    async def submit_all(
+        self, asked: Sequence[tuple[ChangeRequest, SubmitContext]]
+    ) -> Sequence[Receipt | SkillWorkerError]:
+        """Submit one after another."""
+        return [await self.submit(request, context) for request, context in asked]
+
     async def resume(self, fence: Fence) -> int:
         """Record the call: there is nothing to finish."""
         self.resumed.append(fence)

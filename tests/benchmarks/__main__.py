@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from tests.benchmarks import (
     cpu,
+    importing,
     latency,
     meaning,
     memory,
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
 }
 # Parts of others, and long ones: run by name only.
 BY_NAME = {
+    "import": importing.measure,
     "search-recall": search.recall,
     "search-latency": search_latency.measure,
     "meaning": meaning.measure,

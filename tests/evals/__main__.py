@@ -1,6 +1,6 @@
-"""`python -m tests.evals rules`: what the stand-in makes of rules as people say them, counted.
+"""`python -m tests.evals NAME`: `rules` and `differences` count what the sets come to.
 
-`LLM_MODEL=… python -m tests.evals noise`: put a real model to the stories, and print a table.
+`LLM_MODEL=… python -m tests.evals noise` puts a real model to the stories, and prints a table.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from core.app.observability import configure_logging
 from core.app.program import open_app
 from core.app.settings import load_settings
-from tests.evals import noise, rules
+from tests.evals import differences, noise, rules
 
 
 async def _noise(home: Path) -> list[noise.Told]:
@@ -30,8 +30,12 @@ def main() -> int:
     if sys.argv[1:] == ["rules"]:
         print("\n".join(map(rules.report, ("open", "sealed"))))
         return int(any(one.is_wrong for one in rules.judge("open")))
+    if sys.argv[1:2] == ["differences"]:
+        return differences.main(sys.argv[2:])
     if sys.argv[1:] != ["noise"]:
-        print("usage: python -m tests.evals rules | LLM_MODEL=… python -m tests.evals noise")
+        print(
+            "usage: python -m tests.evals rules | differences [KORSTS.tsv] | noise (with LLM_MODEL)"
+        )
         return 2
     return _told()
 

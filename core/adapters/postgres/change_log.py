@@ -10,6 +10,7 @@ from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 from pydantic import BaseModel
 
+from core.adapters.postgres.concluding import history_row, write_all
 from core.adapters.postgres.inbox import end_feedback_of_change
 from core.adapters.postgres.queries import (
     Connection,
@@ -49,10 +50,8 @@ from core.domain.models import (
     Snapshot,
 )
 from core.domain.observers import nobody
-from core.domain.ports import Observer
+from core.domain.ports import Concluded, Observer
 from core.knowledge.search.documents import SearchDocument, skill_search_files, skill_search_text
-
-_FILES = ("previous_files", "new_files")
 
 
 class PostgresUnitOfWork:
@@ -130,10 +129,7 @@ class PostgresUnitOfWork:
             raise Stale(Message("change.skill_deleted", name=gone["name"]))
 
     async def record_knowledge_history(self, history: HistoryRecord) -> None:
-        row = history.model_dump(exclude={"created_at", *_FILES})
-        files = history.model_dump(mode="json", include=set(_FILES))
-        row |= {key: None if files[key] is None else Jsonb(files[key]) for key in _FILES}
-        await self._conn.execute(sql("changes.record"), row)
+        await self._conn.execute(sql("changes.record"), history_row(history))
 
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
         """Set the final status of a change; if it was held, its feedback may end too."""
@@ -213,6 +209,18 @@ class PostgresChangeLog:
     async def find(self, key: str) -> Change | None:
         row = await fetch_one(self._pool, "changes.find", key=key)
         return change_of(row) if row else None
+
+    async def find_all(self, keys: Sequence[str]) -> Mapping[str, Change]:
+        rows = await fetch_all(self._pool, "changes.find_all", keys=[*keys])
+        return {row["key"]: change_of(row) for row in rows}
+
+    async def conclude(self, made: Sequence[Concluded]) -> None:
+        opened = [c.model_copy(update={"status": ChangeStatus.APPLYING}) for c, _, _ in made]
+        rows, items = [*map(change_row, opened)], [*map(_version, opened)]
+        async with writing(self._pool) as conn:
+            await write_all(conn, made, rows, items)
+        for one in made:
+            self._observe(one.event, NO_USAGE)
 
     async def get(self, change_id: str) -> Change:
         row = await fetch_one(self._pool, "changes.get", id=change_id)

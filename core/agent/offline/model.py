@@ -136,7 +136,7 @@ def _after(view: rules.View, answer: Data, content: str) -> rules.Call | None:
     kind, item_id = str(answer["kind"]), str(answer["target_id"])
     if kind != "MEMORY":
         return rules.update_instead(view, kind, item_id)
-    if answer.get("operation") == "CREATE":
+    if answer.get("operation") == "CREATE" or answer.get("category") == "duplicate":
         return offline_neighbours.settle(view, content, hits)
     return rules.no_action(view, "duplicate", "known", f"MEMORY {item_id}")
 

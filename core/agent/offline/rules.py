@@ -10,14 +10,14 @@ steps often has amounts and conditions too:
    "no longer", "더 이상", "폐지": DELETE of the first related item that has what is named; if none
    has and a deletion is asked for: unclear. Deleting files and the like is work, no DELETE
 5. a skill says it already: `attach_skills_to_agent`, or `no_action` duplicate if on the list
-6. a memory or rule says it already: `no_action` duplicate
+   and it says it word by word
+6. a memory or rule says it word by word: `no_action` duplicate
 7. an order of steps ("먼저 … 다음", "first … then", 1. 2.): SKILL
 8. a condition with an amount, unless a memory says nearly this: DMN_RULE
 9. other words of procedure ("절차", "how to"), or a skill named: SKILL
 10. if … then, unless a memory says nearly this: DMN_RULE
 11. a similar memory and a word of change ("이제", "instead"): UPDATE of it
-12. a rule says nearly this: `no_action` duplicate
-13. else a new MEMORY; see `neighbours` for one refused beside a near one
+12. else a new MEMORY; see `neighbours` for one refused beside a near one
 
 A SKILL or DMN_RULE is an UPDATE if a similar one is related, else a CREATE.
 """
@@ -41,10 +41,9 @@ from core.agent.offline.text import (
     is_korean,
     letters,
     likeness,
-    says_the_same,
     words,
 )
-from core.knowledge.duplicates import Known, evidence
+from core.knowledge.duplicates import Known, evidence, normal_form
 
 _LASTING = re.compile(
     r"앞으로|다음부터|항상|언제나|반드시|절대|\balways\b|\bnever\b|\bmust\b|\bfrom now on\b", re.I
@@ -279,13 +278,12 @@ class View:
         best = max(usable, key=lambda hit: hit.like(self.text), default=None)
         return best if best is not None and best.like(self.text) >= at_least else None
 
-    def beside(self, kind: str, *, same_values: bool = False) -> Related | None:
+    def beside(self, kind: str) -> Related | None:
         """Return the agent's own item of a kind that says nearly the same as the text."""
         for hit in self.related:
             found = evidence(self.text, Known(hit.id, hit.name, hit.excerpt))
-            is_other = any(d.what == "number" and d.new for d in found.differs)
             is_near = found.is_exact or found.is_near
-            if hit.kind == kind and hit.is_own and is_near and not (same_values and is_other):
+            if hit.kind == kind and hit.is_own and is_near:
                 return hit
         return None
 
@@ -342,10 +340,12 @@ def _known(view: View) -> Call | None:
         if not skill.on_agent:
             why = reason(view, "attach")
             return "attach_skills_to_agent", {"skill_ids": skill.id, "reason": why}
-        if not has(view.text, Cue.CHANGE):
+        said = map(normal_form, clauses(skill.excerpt))
+        if not has(view.text, Cue.CHANGE) and (names_it or normal_form(view.text) in said):
             return no_action(view, "duplicate", "known", f"SKILL {skill.id}")
     for hit in view.related:
-        if hit.is_own and hit.kind != "SKILL" and says_the_same(view.text, hit.excerpt):
+        is_same = normal_form(view.text) == normal_form(hit.excerpt)
+        if hit.is_own and hit.kind != "SKILL" and is_same:
             return no_action(view, "duplicate", "known", f"{hit.kind} {hit.id}")
     return None
 
@@ -407,9 +407,6 @@ def memory(view: View) -> Call:
 
 
 def _memory(view: View) -> Call:
-    rule = view.beside("DMN_RULE", same_values=True)
-    if rule is not None:
-        return no_action(view, "duplicate", "known", f"DMN_RULE {rule.id}")
     hit = view.best("MEMORY") if has(view.text, Cue.CHANGE) else None
     if hit is not None:
         why = reason(view, "near_memory", hit.id)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import structlog
 
-from core.changes.gate import drafts, receipts, records
+from core.changes.gate import drafts, receipts, records, sets
 from core.changes.gate.decisions import Decisions
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.drafts import locked, prepare, when_free
@@ -72,6 +72,11 @@ class ChangeGate:
             Message("change.kept_moving", n=MAX_PREPARES),
             hint=Message("change.tried_later"),
         )
+
+    async def submit_all(
+        self, asked: Sequence[tuple[ChangeRequest, SubmitContext]]
+    ) -> Sequence[Receipt | SkillWorkerError]:
+        return await sets.submit_all(asked, self.submit, self._deps)
 
     async def resume(self, fence: Fence) -> int:
         open_intents = await self._deps.target_locks.unfinished(fence.candidate_id)

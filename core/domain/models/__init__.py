@@ -4,6 +4,7 @@ from core.domain.models.base import Fence, FileRef, Page, Snapshot
 from core.domain.models.changes import (
     Change,
     ChangeStatus,
+    Compared,
     DuplicateWaiter,
     HistoryRecord,
     HistoryStatus,
@@ -110,6 +111,7 @@ __all__ = [
     "ChangeRequest",
     "ChangeState",
     "ChangeStatus",
+    "Compared",
     "Costs",
     "DaySpending",
     "DecisionRow",

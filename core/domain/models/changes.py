@@ -92,13 +92,24 @@ class Nearby(Model):
     seen: int = 0
 
 
+class Compared(Model):
+    """What a caller already knows to stand near a text, best first.
+
+    `is_all`: nothing else need be searched for, and neither id nor text is taken.
+    """
+
+    items: tuple[KnownText, ...] = ()
+    is_all: bool = False
+
+
 class SubmitContext(Model):
     """On whose behalf a change is requested, and its idempotency key.
 
     The key consists of thread, ordinal of the model's message and index of the call. `unjudged` are
     items written while the change was prepared, which the request cannot have taken into account.
-    `shown` are the conflicting items that the run was shown; None if no run asks. `said_at` and
-    `heard_at` are when its feedback was said and came in; without them it is said now.
+    `shown` are the conflicting items that the run was shown; None if no run asks. `compared` are
+    items to compare with, of which a search does not know yet. `said_at` and `heard_at` are when
+    its feedback was said and came in; without them it is said now.
     """
 
     key: str
@@ -111,6 +122,7 @@ class SubmitContext(Model):
     unjudged: frozenset[str] = frozenset()
     shown: frozenset[str] | None = None
     origin: Origin = Origin.AGENT
+    compared: Compared | None = None
     said_at: datetime | None = None
     heard_at: datetime | None = None
 

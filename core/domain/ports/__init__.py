@@ -10,6 +10,7 @@ from core.domain.ports.access import Answers, Tokens
 from core.domain.ports.changes import (
     ChangeLog,
     Committer,
+    Concluded,
     DuplicateWaiters,
     Gate,
     ReviewQueue,
@@ -55,6 +56,7 @@ __all__ = [
     "ChangeLog",
     "CircuitBreaker",
     "Committer",
+    "Concluded",
     "Deliveries",
     "DuplicateWaiters",
     "Embeddings",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from core.domain.errors import SkillWorkerError
 from core.domain.models import (
     Change,
     ChangeRequest,
@@ -33,6 +34,15 @@ class Gate(Protocol):
         """Prepare, decide, apply and record a change; expected failures are receipts.
 
         The same key gives the same receipt. Raises DependencyDown, LeaseLost, KeyReused.
+        """
+
+    async def submit_all(
+        self, asked: Sequence[tuple[ChangeRequest, SubmitContext]]
+    ) -> Sequence[Receipt | SkillWorkerError]:
+        """Submit changes in order, writing what is new in one transaction.
+
+        Each has its own receipt and history, or the error that `submit` would raise for it alone.
+        Raises DependencyDown.
         """
 
     async def resume(self, fence: Fence) -> int:
@@ -65,14 +75,31 @@ class Committer(Protocol):
         """Perform the effects inside our database. Raises Stale."""
 
 
+class Concluded(NamedTuple):
+    """A change that is written as applied, with its history row and its event."""
+
+    change: Change
+    history: HistoryRecord
+    event: RunEvent
+
+
 class ChangeLog(Protocol):
     """Stored changes, and the transactions that conclude them."""
 
     async def find(self, key: str) -> Change | None:
         """Return the newest attempt under an idempotency key, or None."""
 
+    async def find_all(self, keys: Sequence[str]) -> Mapping[str, Change]:
+        """Return the newest attempt under each of these keys that was used."""
+
     async def get(self, change_id: str) -> Change:
         """Return a change. Raises NotFound."""
+
+    async def conclude(self, made: Sequence[Concluded]) -> None:
+        """Write new memories of agents, all or none, with their changes, histories and events.
+
+        Raises Stale if a key, an id or a text was taken meanwhile, TargetBusy.
+        """
 
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
         """Write the intent (status `applying`) and its blobs, in place of its target lock.

@@ -1,6 +1,12 @@
 -- name: find
 SELECT * FROM changes WHERE key = %(key)s ORDER BY attempt DESC LIMIT 1
 
+-- name: find_all
+SELECT DISTINCT ON (key) * FROM changes WHERE key = ANY (%(keys)s) ORDER BY key, attempt DESC
+
+-- name: close_all
+UPDATE changes SET status = %(status)s, applied_at = clock_timestamp() WHERE id = ANY (%(ids)s)
+
 -- name: get
 SELECT * FROM changes WHERE id = %(id)s
 

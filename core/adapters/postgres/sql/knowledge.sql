@@ -13,6 +13,22 @@ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s
   AND same_key = %(same_key)s AND valid_to IS NULL
 ORDER BY valid_from LIMIT 1
 
+-- name: taken
+SELECT * FROM knowledge_versions
+WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = ANY (%(ids)s)
+  AND valid_to IS NULL
+UNION
+SELECT * FROM knowledge_versions
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s
+  AND same_key = ANY (%(same_keys)s) AND valid_to IS NULL
+
+-- name: some
+SELECT * FROM knowledge_versions
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s
+  AND valid_to IS NULL
+  AND (%(since)s::timestamptz IS NULL OR valid_from > %(since)s)
+LIMIT %(limit)s
+
 -- name: list
 -- Skills live behind the skill API: the index knows which there are, only the API their text;
 -- their versions are the changes made here.
