@@ -12,6 +12,7 @@ from core.decision_table.columns import ANY_TYPE, duplicates, name_problems
 from core.decision_table.document.markup import ANNOTATION, MODEL, Style, attribute
 from core.decision_table.document.reading import (
     declared_names,
+    line_of,
     read_document,
     table_of,
     tag,
@@ -212,7 +213,7 @@ def _rows(
                     Message(
                         "dmn.row_entries",
                         row=row_id,
-                        line=rule.sourceline,
+                        line=line_of(rule),
                         have=have,
                         what=what,
                         want=want,
