@@ -12,6 +12,7 @@ from core.adapters.postgres.job_sweep import take_over
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import Pool, connection
+from core.domain.models import FeedbackStatus
 from core.domain.ports import Figures
 from core.testing.determinism import counting_ids
 from tests.contracts.suites.figures import FiguresContract, put
@@ -96,3 +97,21 @@ async def test_what_has_ended_is_counted_once_a_minute_what_waits_each_time(
     assert (soon.counts, soon.last_hour) == ({"queued": 1}, {"dead": 1})
     now = 60.0
     assert (await figures.standing(None)).counts == {"queued": 1, "dead": 1}
+
+
+async def test_of_a_day_what_ended_is_counted_each_time_of_more_once_a_minute(
+    pool: Pool,
+) -> None:
+    now = 0.0
+    figures = PostgresFigures(pool, stalled_after=30, clock=lambda: now)
+    inbox = PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+
+    async def counted(days: int) -> int:
+        series = await figures.ended(None, 3_600, 24 * days)
+        return sum(sum(bucket.by_status.values()) for bucket in series.buckets)
+
+    assert [await counted(1), await counted(2)] == [0, 0]
+    await put(inbox, "t", FeedbackStatus.HELD)
+    assert [await counted(1), await counted(2)] == [1, 0]
+    now = 60.0
+    assert [await counted(1), await counted(2)] == [1, 1]

@@ -124,6 +124,7 @@ def test_of_several_broken_rules_the_first_is_the_reason(tmp_path: Path) -> None
         ("---\nname: refund-sum\ndescription: |\n  two\n  lines\n---\nbody\n", "description-lines"),
         (GOOD.replace("합계", "합\u200b계"), "head-characters description-invisible"),
         (GOOD.replace("---\n\n", f"compatibility: {'x' * 501}\n---\n\n"), "compatibility"),
+        (GOOD.replace("---\n\n", "compatibility: ''\n---\n\n"), "compatibility"),
     ],
 )
 def test_what_is_there_is_a_warning_and_binds_what_is_created(document: str, code: str) -> None:
@@ -250,3 +251,12 @@ def test_a_bundle_is_told_of_its_files_too() -> None:
         ("path-git", ".git/x"),
         ("document-second", "a/SKILL.md"),
     ]
+
+
+def test_the_script_of_a_pod_needs_nothing_but_the_standard_library() -> None:
+    imported = {
+        (node.module if isinstance(node, ast.ImportFrom) else node.names[0].name) or ""
+        for node in ast.walk(ast.parse(get_quick_validate_script()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names
