@@ -102,6 +102,7 @@ class World:
     answers: Sequence[Answer] = ()
     store: FlakyStore = field(default_factory=FlakyStore)
     limits: SkillLimits = field(default_factory=SkillLimits)
+    dry_run: bool = False
 
     def __post_init__(self) -> None:
         self.log = MemoryChangeLog(MemoryKnowledge())
@@ -134,6 +135,7 @@ class World:
                 journal=MemoryJournal(),
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,
+                dry_run=self.dry_run,
             )
         )
 
