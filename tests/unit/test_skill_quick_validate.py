@@ -264,6 +264,7 @@ def test_the_script_of_a_pod_needs_nothing_but_the_standard_library() -> None:
     assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names
 
 
+WORDS = "환불 합계를 맞춥니다"
 SIZES = {SKILL_MD: 1}
 MEGABYTE = 2**20
 
@@ -276,7 +277,7 @@ def with_head(head: str) -> str:
     ("code", "bound", "made"),
     [
         ("name-length", 64, lambda n: (GOOD.replace("refund-sum", "a" * n), SIZES)),
-        ("description-length", 1_024, lambda n: (GOOD.replace("환불 합계를", "가" * (n - 6)), SIZES)),
+        ("description-length", 1_024, lambda n: (GOOD.replace(WORDS, "가" * n), SIZES)),
         ("compatibility", 500, lambda n: (with_head(f"compatibility: {'x' * n}"), SIZES)),
         ("body-lines", 500, lambda n: (GOOD.replace("\nbody\n", "x\n" * n), SIZES)),
         ("body-tokens", 5_000, lambda n: (GOOD.replace("\nbody\n", "abcd" * n), SIZES)),
