@@ -115,3 +115,21 @@ async def test_of_a_day_what_ended_is_counted_each_time_of_more_once_a_minute(
     assert [await counted(1), await counted(2)] == [1, 0]
     now = 60.0
     assert [await counted(1), await counted(2)] == [1, 1]
+
+
+async def test_a_worker_works_on_what_it_has_not_ended_and_others_do_not(pool: Pool) -> None:
+    inbox = PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+    ended, begun, _ = [await put(inbox, "t") for _ in range(3)]
+    async with connection(pool) as conn:
+        await conn.execute(
+            "INSERT INTO procrastinate_workers (id) OVERRIDING SYSTEM VALUE VALUES (1), (2)"
+        )
+        for feedback_id, status in ((ended, "doing"), (ended, "succeeded"), (begun, "doing")):
+            await conn.execute(
+                "UPDATE procrastinate_jobs SET worker_id = 1, status = %s"
+                " WHERE args ->> 'feedback_id' = %s",
+                (status, feedback_id),
+            )
+    one, two = await PostgresFigures(pool, stalled_after=30).workers("t")
+    assert (one.working, one.feedback_ids) == (1, (begun,))
+    assert (two.working, two.feedback_ids) == (0, ())

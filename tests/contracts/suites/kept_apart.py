@@ -15,7 +15,7 @@ from tests.support.table_cells import table
 MEMORY, RULE = Kind.MEMORY, Kind.DMN_RULE
 _COLUMN = InputColumn(name="amount", type="number")
 # Of every kind, so that only the kind tells them apart.
-ONE, TWO = (to_xml(table([_COLUMN], [[cell]]), decision_id="d") for cell in ("1", "2"))
+ONE, TWO, BESIDE = (to_xml(table([_COLUMN], [[cell]]), decision_id="d") for cell in "123")
 SCOPES = (("t", MEMORY), ("t", RULE), ("T", MEMORY), ("T", RULE))
 
 
@@ -27,12 +27,14 @@ def of(scope: tuple[str, Kind], number: int, before: str | None, after: str | No
 class KeptApartContract:
     """Tests for all stores that read the same tables; a test class supplies each of them.
 
-    Everything is made once as ONE; then the memory of t becomes TWO and the rule of T goes.
+    Everything is made once as ONE; then the memory of t becomes TWO and the rule of T goes. Beside
+    each stands another item that stays as it is.
     """
 
     @pytest.fixture(autouse=True)
     async def _made(self, change_log: ChangeLog) -> None:
-        await carry(change_log, *(of(scope, 1, None, ONE) for scope in SCOPES))
+        for scope in SCOPES:
+            await carry(change_log, _beside(scope), of(scope, 1, None, ONE))
         await carry(change_log, of(("t", MEMORY), 2, ONE, TWO))
         await carry(change_log, of(("T", RULE), 2, ONE, None))
 
@@ -67,14 +69,25 @@ class KeptApartContract:
         with pytest.raises(NotFound):
             await knowledge.get(RULE, "T", "item")
         listed = await knowledge.list(tenant_id=None, agent_id=None, kind=None)
-        assert sorted((item.tenant_id, item.kind) for item in listed) == sorted(SCOPES[:3])
+        assert sorted((i.tenant_id, i.kind) for i in listed if i.id == "item") == sorted(SCOPES[:3])
+        assert sorted((i.tenant_id, i.kind) for i in listed if i.id != "item") == sorted(SCOPES)
+        for given, most in (
+            ({"tenant_id": "t", "agent_id": "a", "kind": None}, 4),
+            ({"tenant_id": "T", "agent_id": None, "kind": None}, 3),
+            ({"tenant_id": "t", "agent_id": None, "kind": RULE}, 2),
+            ({"tenant_id": None, "agent_id": "b", "kind": None}, 0),
+        ):
+            found = await knowledge.list(**given)
+            assert len(found) == most
+            assert all(given["tenant_id"] in (None, item.tenant_id) for item in found)
         for tenant, kinds in (("t", [RULE, MEMORY]), ("T", [MEMORY])):
             browsed = await pages.browse(
                 tenant_id=tenant, agent_id="a", kind=None, after=None, limit=9
             )
-            assert [(item.tenant_id, item.kind) for item in browsed] == [(tenant, k) for k in kinds]
+            items = [item for item in browsed if item.id == "item"]
+            assert [(item.tenant_id, item.kind) for item in items] == [(tenant, k) for k in kinds]
             page = await pages.page(RULE, tenant_id=tenant, agent_id="a", after=None, limit=9)
-            assert len(page) == len(kinds) - 1
+            assert len(page) == len(kinds)
         for tenant, kind in SCOPES:
             (last,) = await past.last("item", tenant_id=tenant, kind=kind)
             assert (last.valid_to is None) is ((tenant, kind) != ("T", RULE))
@@ -89,6 +102,10 @@ class KeptApartContract:
             assert await knowledge.find_same(kind, tenant, "b", text) is None
         assert await knowledge.find_same(MEMORY, "t", "a", ONE) is None
         assert await knowledge.find_same(RULE, "T", "a", ONE) is None
+        for tenant, kind in SCOPES:
+            beside = await knowledge.find_same(kind, tenant, "a", BESIDE)
+            assert beside is not None
+            assert (beside.tenant_id, beside.kind, beside.id) == (tenant, kind, "beside")
         rule = await knowledge.find_rule("t", "a", "item")
         assert rule is not None
         assert (rule.tenant_id, rule.kind) == ("t", RULE)
@@ -108,12 +125,22 @@ class KeptApartContract:
         assert found == [[first, ("UPDATE", TWO)], [first], [first], [first, ("DELETE", None)]]
         for tenant, kinds in (("t", {RULE, MEMORY}), ("T", {MEMORY})):
             taught = await lineage.taught(tenant, agent_id="a", limit=9)
-            assert {each.kind for each in taught} == kinds
-            assert {each.feedback_id for each in taught} <= {"feedback-1", "feedback-2"}
+            assert {each.kind for each in taught if each.item_id == "item"} == kinds
+            assert {each.kind for each in taught if each.item_id != "item"} == {RULE, MEMORY}
+            assert {e.feedback_id for e in taught} <= {"feedback-1", "feedback-2", "feedback-8"}
             counts = await lineage.counts(tenant)
             assert {(each.agent_id, each.kind, each.count) for each in counts} == {
-                ("a", kind, 1) for kind in kinds
+                ("a", kind, 1 + (kind in kinds)) for kind in (RULE, MEMORY)
             }
+
+
+def _beside(scope: tuple[str, Kind]) -> Change:
+    change = of(scope, 8, None, BESIDE)
+    assert change.after is not None
+    after = change.after.model_copy(update={"name": "beside"})
+    return change.model_copy(
+        update={"target_id": "beside", "target_name": "beside", "after": after}
+    )
 
 
 async def _failed(log: ChangeLog, change: Change) -> None:
