@@ -75,3 +75,13 @@ class TestPostgres(VectorsContract):
             await vectors.enlist()
             assert (await other.take(9, 0) is not None) is kept
         assert await vectors.take(9, 0) is not None
+
+    async def test_while_a_model_has_nothing_to_do_nothing_is_leased_to_it(
+        self, vectors: Vectors, index: SearchIndex, vector_pool: Pool
+    ) -> None:
+        await PostgresVectors(vector_pool, "openai:other").enlist()
+        await index.put(memory("m", "text"))
+        await embed(vectors, {"text": EAST})
+        assert await vectors.take(9, 60) is None
+        await index.put(memory("n", "later"))
+        assert texts(await vectors.take(9, 60)) == ["later"]
