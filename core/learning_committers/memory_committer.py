@@ -95,7 +95,8 @@ def _refined(old: str, part: str, new: str) -> str:
             _not_once(part.strip(), len(found)),
             hint=Message("memory.hint_part", content=old[:SHOWN_CHARS]),
         )
-    return old[: found[0].start()] + new + old[found[0].end() :]
+    (place,) = found
+    return old[: place.start()] + new + old[place.end() :]
 
 
 def _not_once(part: str, times: int) -> Message:

@@ -105,6 +105,7 @@ class World:
     store: FlakyStore = field(default_factory=FlakyStore)
     limits: SkillLimits = field(default_factory=SkillLimits)
     agents_class: type[MemoryAgents] = MemoryAgents
+    dry_run: bool = False
 
     def __post_init__(self) -> None:
         self.policy: Policy = apply_all
@@ -140,6 +141,7 @@ class World:
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,
                 policy=lambda change: self.policy(change),
+                dry_run=self.dry_run,
             )
         )
 

@@ -281,7 +281,8 @@ class PostgresChangeLog:
 
 def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:
     if error.diag.constraint_name == "changes_open_target":
-        return TargetBusy(Message("change.target_busy", kind=change.kind, id=change.target_id))
+        target = str(change.target_id)  # what has none is not in that index
+        return TargetBusy(Message("change.target_busy", kind=change.kind, id=target))
     return Stale(Message("change.key_at_once", key=change.key))
 
 
@@ -291,8 +292,11 @@ async def put_change(conn: Connection, change: Change) -> None:
         written = await conn.execute(sql("changes.put"), change_row(change))
     except pg.UniqueViolation as error:
         raise _taken(change, error) from error
-    if not written.rowcount:
-        raise LeaseLost(Message("lease.candidate", id=change.candidate_id))
+    if written.rowcount:
+        return
+    if change.candidate_id is None:
+        raise Stale(Message("change.settled", id=change.id))
+    raise LeaseLost(Message("lease.candidate", id=change.candidate_id))
 
 
 async def put_blobs(conn: Connection, blobs: Mapping[str, bytes]) -> None:

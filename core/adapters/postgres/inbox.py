@@ -229,7 +229,7 @@ async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mappi
     for row in rows:
         if found[row["source_id"]]["digest"] != row["digest"]:
             raise InvalidInput(
-                Message("feedback.other_content", id=row["source_id"], source=source),
+                Message("feedback.other_content", id=str(row["source_id"]), source=source),
                 hint=Message("feedback.id_of_its_own"),
             )
     return {source_id: str(row["id"]) for source_id, row in found.items()}

@@ -125,7 +125,7 @@ async def _decide(conn: Connection, block: str, params: Mapping[str, object]) ->
     decided = await (await conn.execute(sql(block), params)).fetchone()
     if decided is None:
         raise Decided(
-            Message("review.at_the_same_time", id=params["id"]),
+            Message("review.at_the_same_time", id=str(params["id"])),
             hint=Message("review.look_again"),
         )
     return decided

@@ -177,7 +177,7 @@ def _reason(change: Change, prepared: Prepared) -> str:
         "skill.instead_of_deletion",
         reason=asked.reason,
         between="; " if asked.reason else "",
-        name=asked.target_id,
+        name=asked.target_id or prepared.target_id,
         agents=named_briefly(prepared.listed_by),
     )
 

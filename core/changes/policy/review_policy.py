@@ -214,7 +214,7 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError:
         raise _wrong(str(path), Message("input.not_utf8")) from None
     except OSError as error:
-        raise _wrong(str(path), Message("file.it_unreadable", why=error.strerror)) from None
+        raise _wrong(str(path), Message("file.it_unreadable", why=error)) from None
 
 
 def _wrong(name: str, problem: str) -> ConfigurationError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import cast
 
 from lxml import etree
 
@@ -30,6 +31,11 @@ _AS_DMN = Message("dmn.hint_save")
 _ONE_TABLE = Message("dmn.hint_one")
 _STRING = etree.XPath("string()")  # compiled once: compiling costs ten times as much as running it
 NO_TABLE = Message("dmn.hint_table")
+
+
+def line_of(element: etree._Element) -> int:
+    """Return the line that an element of a document begins on."""
+    return cast("int", element.sourceline)  # none only where no document was read
 
 
 def tag(name: str) -> str:
@@ -72,7 +78,7 @@ def the_table(root: etree._Element) -> etree._Element:
         )
     parent = tables[0].getparent()
     if parent is None or parent.tag != tag("decision"):
-        raise RuleInvalid(Message("dmn.no_decision", line=tables[0].sourceline))
+        raise RuleInvalid(Message("dmn.no_decision", line=line_of(tables[0])))
     return tables[0]
 
 
@@ -124,7 +130,7 @@ def _refuse_foreign(root: etree._Element) -> None:
         if not isinstance(found, etree._ProcessingInstruction):
             continue
         raise RuleInvalid(
-            Message("dmn.instruction", line=found.sourceline),
+            Message("dmn.instruction", line=line_of(found)),
             hint=Message("dmn.hint_instruction"),
         )
     name = etree.QName(root)

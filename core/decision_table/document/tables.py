@@ -11,6 +11,7 @@ from core.decision_table.cells import one_line
 from core.decision_table.document.markup import MODEL
 from core.decision_table.document.reading import (
     NO_TABLE,
+    line_of,
     read_document,
     table_of,
     tag,
@@ -120,7 +121,7 @@ def parse_tables(text: str) -> tuple[ReadTable, ...]:
     for element in read_document(text).iter(tag("decisionTable")):
         parent = element.getparent()
         if parent is None or parent.tag != tag("decision"):
-            problem = Message("dmn.no_decision", line=element.sourceline)
+            problem = Message("dmn.no_decision", line=line_of(element))
             found.append(ReadTable("", problem=problem))
             continue
         name = decision_name(element)

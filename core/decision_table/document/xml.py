@@ -11,6 +11,7 @@ from core.decision_table.cells import ANY, one_line, text_problem
 from core.decision_table.columns import ANY_TYPE, duplicates, name_problems
 from core.decision_table.document.markup import ANNOTATION, MODEL, Style, attribute
 from core.decision_table.document.reading import (
+    line_of,
     read_document,
     table_of,
     tag,
@@ -165,7 +166,7 @@ def _languages(table: etree._Element) -> list[str]:
     root = table.getroottree().getroot()
     named = [(at, at.get("expressionLanguage", "")) for at in (root, *table.iter("*"))]
     return [
-        Message("dmn.language", line=at.sourceline, language=language)
+        Message("dmn.language", line=line_of(at), language=language)
         for at, language in named
         if language and "feel" not in language.lower()
     ]
@@ -232,7 +233,7 @@ def _rows(
                     Message(
                         "dmn.row_entries",
                         row=row_id,
-                        line=rule.sourceline,
+                        line=line_of(rule),
                         have=have,
                         what=what,
                         want=want,

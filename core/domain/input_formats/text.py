@@ -86,7 +86,8 @@ def _explained(
 ) -> str:
     field = ".".join(map(str, loc))
     if kind == NONE_OF:
-        return Message("field.none_of", field=field, given=context["given"], known=context["known"])
+        given, known = str(context["given"]), str(context["known"])
+        return Message("field.none_of", field=field, given=given, known=known)
     if kind == "missing":
         return Message("field.missing", field=field)
     if kind == "extra_forbidden":

@@ -86,6 +86,6 @@ def _output(out: Path | None) -> Iterator[TextIO]:
             yield stream
         draft.replace(out)
     except OSError as error:
-        raise InvalidInput(Message("file.unwritable", path=out, why=error.strerror)) from None
+        raise InvalidInput(Message("file.unwritable", path=out, why=error)) from None
     finally:
         draft.unlink(missing_ok=True)

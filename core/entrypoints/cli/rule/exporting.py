@@ -41,7 +41,7 @@ def export(
     try:
         out.write_bytes(data)
     except OSError as error:
-        raise InvalidInput(Message("file.unwritable", path=out, why=error.strerror)) from None
+        raise InvalidInput(Message("file.unwritable", path=out, why=error)) from None
     if as_json:
         print_json({"id": item.id, "name": item.name, "path": str(out), "size": len(data)})
     else:

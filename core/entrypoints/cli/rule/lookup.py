@@ -47,14 +47,14 @@ async def find_rule(
 
 
 def _whose(tenant_id: str | None, agent_id: str | None) -> str:
-    if tenant_id is None and agent_id is None:
-        return ""
-    agent = Message("rule.agent", agent=agent_id)
-    owner = Message("rule.tenant", tenant=tenant_id)
-    if tenant_id is None:
-        owner = agent
-    elif agent_id is not None:
+    if tenant_id is not None and agent_id is not None:
         owner = _of_both(agent_id, tenant_id)
+    elif tenant_id is not None:
+        owner = Message("rule.tenant", tenant=tenant_id)
+    elif agent_id is not None:
+        owner = Message("rule.agent", agent=agent_id)
+    else:
+        return ""
     return Message("rule.for", owner=owner)
 
 
