@@ -125,22 +125,19 @@ WITH asked AS MATERIALIZED (
                 string_to_array(%(finds)s, E'\n')::boolean[])
          AS a (term, weight, floor, typed, finds)
 ), scope AS MATERIALIZED (
-    SELECT CASE WHEN %(agent_id)s::text IS NOT NULL THEN
-               (SELECT array_agg(search_owner(o.agent, k.kind))
-                FROM (VALUES (NULL), (%(agent_id)s::text)) AS o (agent),
-                     (VALUES ('MEMORY'), ('DMN_RULE'), ('SKILL')) AS k (kind)
-                WHERE %(kind)s::text IS NULL OR k.kind = %(kind)s)
-           END AS owners,
-           search_owner(NULL, %(kind)s) & 3 AS kind
+    SELECT CASE WHEN %(agent_id)s::text IS NOT NULL
+           THEN search_owner(%(agent_id)s, 'MEMORY') >> 2 END AS agent,
+           search_owner(NULL, 'MEMORY') >> 2 AS shared, search_owner(NULL, %(kind)s) & 3 AS kind
 ), found AS MATERIALIZED (
     SELECT p.document_id AS id, sum(a.floor) AS floor, sum(a.typed) AS typed,
            sum(a.weight * search_impact(p.shape, %(base)s::float8, %(slope)s::float8)) AS impact
     FROM asked a
-    CROSS JOIN scope s
     JOIN search_postings p ON p.term = a.key
     WHERE a.finds
-      AND (s.owners IS NULL OR p.owner = ANY (s.owners))
-      AND (s.kind IS NULL OR p.owner & 3 = s.kind)
+      AND ((SELECT s.agent FROM scope s) IS NULL
+           OR p.owner >> 2 = (SELECT s.agent FROM scope s)
+           OR p.owner >> 2 = (SELECT s.shared FROM scope s))
+      AND ((SELECT s.kind FROM scope s) IS NULL OR p.owner & 3 = (SELECT s.kind FROM scope s))
     GROUP BY p.document_id
     HAVING sum(a.floor) >= %(needed)s
             - (SELECT coalesce(sum(o.floor), 0) FROM asked o WHERE NOT o.finds)

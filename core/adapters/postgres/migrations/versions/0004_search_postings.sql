@@ -26,11 +26,11 @@ CREATE FUNCTION search_impact(shape smallint, base double precision, slope doubl
     RETURN CASE WHEN shape < 0 THEN
         (((shape + 32768) >> 11) + 1)
         / (((shape + 32768) >> 11) + 1 + base
-           + slope * exp(((shape + 32768) & 2047) * 0.005756473898152941))
+           + slope * exp(((shape + 32768) & 2047) * 0.005756473898152941::float8))
     ELSE
-        16 * exp(((shape >> 11) + 1) * 0.26236426446749106)
-        / (16 * exp(((shape >> 11) + 1) * 0.26236426446749106) + base
-           + slope * exp((shape & 2047) * 0.005756473898152941))
+        16 * exp(((shape >> 11) + 1) * 0.26236426446749106::float8)
+        / (16 * exp(((shape >> 11) + 1) * 0.26236426446749106::float8) + base
+           + slope * exp((shape & 2047) * 0.005756473898152941::float8))
     END;
 CREATE FUNCTION search_documents_unpost() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
