@@ -63,6 +63,24 @@ def is_named(name: str, text: str) -> bool:
     return name_term(name) in names_in(text)
 
 
+def stands_out(name: str, text: str) -> bool:
+    """Whether a text names an item beyond doubt, rather than use the word that is its name.
+
+    `weekly-report`, `AS접수`, `docx` in a Korean sentence, `PDF` and "the port skill" are names;
+    the port of "a glass of port" need not be, nor a Korean word of two syllables.
+    """
+    if not is_named(name, text):
+        return False
+    is_word = name.isascii() == text.isascii() and not re.search(r"[\W_\d]", name)
+    if not is_word or (not name.isascii() and (len(name) > 2 or re.search("[A-Za-z]", name))):
+        return True
+    bare = re.escape(name)
+    if name.isascii() and re.search(rf"\b{bare.upper()}\b", text) and not text.isupper():
+        return True
+    told = rf"(?<![^\W_]){bare}(?:{_NAMED_KIND.pattern})|\b(?:skill|table|rule|스킬)\s+{bare}"
+    return re.search(told, unicodedata.normalize("NFC", text), re.IGNORECASE) is not None
+
+
 def _named(text: str) -> Iterator[str]:
     for quoted in _QUOTED.finditer(text):
         yield quoted[quoted.lastindex or 0]
