@@ -114,12 +114,10 @@ def _json_lines(path: Path, lines: Numbered) -> Found:
     for number, line in lines:
         try:
             row = json.loads(line)
-            pair = _pair(path, number, row["query"], row["item"], row.get("lang", ""))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            if isinstance(error, BadPairs):
-                raise
+            query, text, group = str(row["query"]), str(row["item"]), str(row.get("lang", ""))
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise BadPairs(f"{path}:{number}: no object with query and item") from None
-        pairs.append((number, pair))
+        pairs.append((number, _pair(path, number, query, text, group)))
     return pairs, [pair.text for _, pair in pairs]
 
 
