@@ -113,7 +113,7 @@ def test_a_hit_has_a_share_of_a_short_query_and_enough_of_a_long_one() -> None:
     assert not long.is_hit({"t01": 1})
 
 
-def test_one_word_that_was_typed_makes_a_hit_of_a_question_a_guess_does_not() -> None:
+def test_one_typed_word_makes_a_hit_of_a_question_a_guess_does_not() -> None:
     question = Counter(rare=1, **{f"nobody's {number}": 1 for number in range(9)})
     assert weigh(question, CORPUS).is_hit({"rare": 1})
     guessed = weigh(question, CORPUS, meant={"some": (1.0, 2)})
