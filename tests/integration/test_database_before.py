@@ -101,6 +101,14 @@ def test_agents_keep_their_lists_also_what_older_workers_add_to_them(home: Home)
     assert home.ask(*twin)["items"] == [{"id": "clerk", "new": True}]
 
 
+def test_what_was_known_before_is_found_after_the_migration(home: Home) -> None:
+    assert home.call("db", "migrate")[0] == 0
+    hits = home.items("knowledge", "search", "Park, short answers")
+    assert [hit["name"] for hit in hits] == ["Ms. Park wants short answers by mail"]
+    (named, *_) = home.items("knowledge", "search", "settle-partial-refund-check is too slow")
+    assert named["kind"] == "SKILL"
+
+
 def _went_on_where_it_was_cut_off(home: Home, feedback_id: str) -> None:
     shown = home.ask("feedback", "show", feedback_id)
     events = shown["run_events"]

@@ -14,12 +14,13 @@ steps often has amounts and conditions too:
 6. a memory or rule says it word by word: `no_action` duplicate
 7. an order of steps ("먼저 … 다음", "first … then", 1. 2.): SKILL
 8. a condition with an amount, unless a memory says nearly this: DMN_RULE
-9. other words of procedure ("절차", "how to"), or a skill named: SKILL
+9. other words of procedure ("절차", "how to"), the word skill, or a skill's name: SKILL
 10. if … then, unless a memory says nearly this: DMN_RULE
 11. a similar memory and a word of change ("이제", "instead"): UPDATE of it
 12. else a new MEMORY; see `neighbours` for one refused beside a near one
 
-A SKILL or DMN_RULE is an UPDATE if a similar one is related, else a CREATE.
+A SKILL or DMN_RULE is an UPDATE if a similar one is related, else a CREATE. An item that the text
+names, by its name or id, comes before any similar one.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from core.agent.offline.text import (
     words,
 )
 from core.knowledge.duplicates import Known, evidence, normal_form
+from core.knowledge.search.names import is_named, stands_out
 
 _LASTING = re.compile(
     r"앞으로|다음부터|항상|언제나|반드시|절대|\balways\b|\bnever\b|\bmust\b|\bfrom now on\b", re.I
@@ -244,6 +246,7 @@ def _stem(word: str) -> str:
     return word[: max(least, len(word) - (2 if word.isascii() else 1))]
 
 
+_SHORT_NAME = 8
 LIKE = 0.35  # share of common letter pairs from which texts count as similar
 Call = tuple[str, dict[str, JsonValue]]
 
@@ -260,8 +263,12 @@ class Related:
     on_agent: bool
 
     def like(self, text: str) -> float:
-        """Return the similarity of a text to the item, by excerpt or name, 0 to 1."""
-        return max(likeness(text, self.excerpt), likeness(text, self.name) if self.name else 0.0)
+        """Return the similarity of a text to the item, by excerpt or name, 0 to 1.
+
+        Every letter pair of a short name may stand in other words: `port` in "report".
+        """
+        by_name = len(self.name) > _SHORT_NAME or is_named(self.name, text)
+        return max(likeness(text, self.excerpt), likeness(text, self.name) if by_name else 0.0)
 
 
 @dataclass(frozen=True)
@@ -272,8 +279,22 @@ class View:
     task: str
     related: tuple[Related, ...]
 
+    def named(self, *kinds: str) -> Related | None:
+        """Return the related item of these kinds that the text names beyond doubt."""
+        for hit in self.related:
+            names = [hit.id] if hit.kind == "MEMORY" else [hit.id, hit.name]
+            is_usable = hit.kind in kinds and hit.is_own
+            if is_usable and any(stands_out(name, self.text) for name in names):
+                return hit
+        return None
+
     def best(self, *kinds: str, at_least: float = LIKE) -> Related | None:
-        """Return the related item of these kinds most similar to the text, if similar enough."""
+        """Return the related item of these kinds that the text names, or else the most similar
+        one, if similar enough.
+        """
+        named = self.named(*kinds)
+        if named is not None:
+            return named
         usable = [hit for hit in self.related if hit.kind in kinds and hit.is_own]
         best = max(usable, key=lambda hit: hit.like(self.text), default=None)
         return best if best is not None and best.like(self.text) >= at_least else None
@@ -327,7 +348,7 @@ def _deleted(view: View) -> Call | None:
         return None
     kinds = {"SKILL"} if has(view.text, Cue.SKILL) else {"MEMORY", "DMN_RULE", "SKILL"}
     near = (hit for hit in view.related if hit.kind in kinds and hit.is_own)
-    hit = next((hit for hit in near if is_about(view.text, hit)), None)
+    hit = view.named(*kinds) or next((hit for hit in near if is_about(view.text, hit)), None)
     if hit is not None:
         return _on(hit, "DELETE", reason(view, "withdrawn"))
     return no_action(view, "unclear", "nowhere") if asked else None
@@ -336,7 +357,7 @@ def _deleted(view: View) -> Call | None:
 def _known(view: View) -> Call | None:
     skill = view.best("SKILL")
     names_it = skill is not None and has(view.text, Cue.EXISTING) and has(view.text, Cue.SKILL)
-    if skill is not None and (names_it or skill.like(view.text) >= 0.75):
+    if skill is not None and (names_it or likeness(view.text, skill.excerpt) >= 0.75):
         if not skill.on_agent:
             why = reason(view, "attach")
             return "attach_skills_to_agent", {"skill_ids": skill.id, "reason": why}
@@ -351,7 +372,8 @@ def _known(view: View) -> Call | None:
 
 
 def _procedure(view: View, cue: Cue) -> Call | None:
-    if not has(view.text, cue) and not (cue is Cue.PROCEDURE and has(view.text, Cue.SKILL)):
+    is_about_skill = has(view.text, Cue.SKILL) or view.named("SKILL") is not None
+    if not has(view.text, cue) and not (cue is Cue.PROCEDURE and is_about_skill):
         return None
     skill = view.best("SKILL", at_least=0.25 if has(view.text, Cue.ADD) else LIKE)
     if skill is not None:
@@ -376,7 +398,7 @@ def _rule(view: View, *, number: bool) -> Call | None:
 
 
 def _same_subject(view: View, row: Row) -> Related | None:
-    if not row.is_number:
+    if not row.is_number or view.named("DMN_RULE"):
         return view.best("DMN_RULE", at_least=0.5)
     subject = letters(row.subject)
     for hit in view.related:
@@ -407,7 +429,7 @@ def memory(view: View) -> Call:
 
 
 def _memory(view: View) -> Call:
-    hit = view.best("MEMORY") if has(view.text, Cue.CHANGE) else None
+    hit = view.best("MEMORY") if has(view.text, Cue.CHANGE) else view.named("MEMORY")
     if hit is not None:
         why = reason(view, "near_memory", hit.id)
         more = {"merge_mode": "REPLACE", "relationship": "SUPERSEDES"}
