@@ -90,10 +90,30 @@ def says_the_same(draft: JsonValue, rows: JsonValue) -> bool:
     """Whether a drafted table decides as the rows do, under some naming of its columns."""
     ids = iter(range(1000))
     made = draft_to_table(RuleDraft.model_validate(draft), new_row_id=lambda: f"r{next(ids)}")
-    wanted = _wanted(rows)
+    wanted = _without_named(_wanted(rows), made)
     if len(made.inputs) != len(wanted.inputs):
         return False
     return any(_agree(made, wanted, order) for order in permutations(range(len(made.inputs))))
+
+
+def _without_named(wanted: DecisionTable, made: DecisionTable) -> DecisionTable:
+    """Leave out a text that every row asks for where a made column is named after it.
+
+    `overtime hours > 10` says what `kind = "overtime", hours > 10` does.
+    """
+    names = letters(" ".join(column.name for column in made.inputs))
+    kept = []
+    for at, _ in enumerate(wanted.inputs):
+        cells = set(_column(wanted, at))
+        texts = [letters(text) for cell in cells for text in re.findall(r'^"([^"]+)"$', cell)]
+        if len(cells) > 1 or not texts or texts[0] not in names or len(texts[0]) < 2:
+            kept.append(at)
+    rows = [
+        row.model_copy(update={"inputs": tuple(row.inputs[at] for at in kept)})
+        for row in wanted.rows
+    ]
+    inputs = tuple(wanted.inputs[at] for at in kept)
+    return wanted.model_copy(update={"inputs": inputs, "rows": tuple(rows)}) if kept else wanted
 
 
 def _wanted(rows: JsonValue) -> DecisionTable:

@@ -87,6 +87,9 @@ class _Reader:
             others = otherwise(self._cases)
             self._cases.append(Case(others, outcome, self._sentence))
             return
+        texts = all(one.kind == "string" for one in self._held)
+        if texts and w.TERM.search(outcome):
+            raise NotARule("a term that may be a condition")
         kept = [k for k in self._kept if not any(k.column == held.column for held in self._held)]
         for when in (*self._either, (*kept, *self._held)):
             self._cases.append(Case(when, outcome, self._sentence, one.weak))
@@ -195,8 +198,8 @@ def _outcome(text: str) -> str:
         or w.FOR_SOME.search(plain)
     ):
         raise NotARule("an outcome with a condition of its own")
-    who = re.match(r"(\S+?)(?:은|는|만|에게는|한테는) ", plain)
-    if who and (_is_some([who[1]]) or w.WHOSE.search(who[1]) or w.GROUP.search(who[1])):
+    who = re.match(r"((?:\S+ ){0,3}?\S+?)(?:은|는|에게는|한테는) ", plain)
+    if who and (_is_some(who[1].split()) or w.WHOSE.search(who[1]) or w.GROUP.search(who[1])):
         raise NotARule("an outcome for some of them")
     return _closed(plain)
 

@@ -179,8 +179,8 @@ PARTICLE = re.compile(
 # Words that stand before a value as words of their own, less nouns that end like a particle.
 OWN = re.compile(rf"{PARTICLE.pattern}|(?:에|로|서)$")
 GENERIC = words(
-    "분 사람 경우 고객 손님 회원 건 것 직원 학생 날 때 곳 환자 이용객 방문객 고객님 "
-    "사원 분들 사람들 물건 애들 아이들 쪽 데 팀 인원 대상 대상자 신청자"
+    "분 사람 경우 고객 손님 건 것 날 때 곳 이용객 방문객 고객님 분들 사람들 물건 애들 아이들 쪽 "
+    "데 팀 인원 대상 대상자"
 )
 NARROWING = re.compile(
     r"^(?:[월화수목금토일]요일|첫|처음|재구매|재방문|신규|우수|일반|정회|비회|준회|단골|기업"
@@ -257,7 +257,10 @@ HAPPENS = re.compile(
     r"|못)[가-힣]{1,4}?)(?<!려)(?:(?<=[가-힣])으면|(?<=[가-힣])면)[,]?(?=\s)"
 )
 BY_THEN = re.compile(r"(?:이내|까지|안쪽|이하|미만)$")
-GROUP = re.compile(r"[A-Z]|[직급층]$|회원$|고객$|손님$")  # nouns that name some of several groups
+GROUP = re.compile(
+    r"[A-Z]|[직급층]$|회원$|고객$|손님$|[직사교점]원$|학생$|환자$"
+    r"|신청자$"
+)  # nouns that name some of several groups
 # Words that narrow a compound: `배달 주문 금액` is the amount of some orders.
 NARROWED = words(
     "배달 포장 매장 방문 택배 온라인 오프라인 모바일 앱 전화 인터넷 법인카드 무통장 일시불 할부 "
@@ -265,3 +268,5 @@ NARROWED = words(
     "실외 야외 냉장 냉동 수입 국산 중고 대형 소형 중형 긴급 특급 장거리 단거리 학생 어린이 직원 "
     "임직원 회원 환자 외국인 여성 남성 수습 계약직 정규직"
 )
+# A term in an outcome: of the one who acts, or a condition of the one who asks.
+TERM = re.compile(r"\d\S*\s?(?:이내|안에|까지|전까지|이상|이하|미만)")
