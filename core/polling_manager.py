@@ -162,7 +162,7 @@ class SourcePoller:
 
 
 async def _save(agent: Agent, deps: SourceDeps) -> None:
-    """Save an agent as its source knows it; feedback for one of another tenant then fails."""
+    """Save an agent as its source knows it; one that cannot be stored is left out."""
     try:
         await deps.agents.save(agent)
     except InvalidInput as error:
@@ -229,6 +229,8 @@ def _note_untold(ended: Feedback, error: SkillWorkerError) -> None:
 
 
 STOPPED = Message("worker.stopped")
+# Pieces for the same agents that are looked at: what was said longer before has long begun.
+MOST_BESIDE = 200
 
 # The first of these that any candidate has decides the status of the feedback.
 _PRECEDENCE = (
@@ -274,16 +276,14 @@ async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
 async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
     """Process a claimed piece, or release it. Raises LeaseLost, DatabaseDown."""
     try:
-        if await _is_over_budget(feedback, deps) or await waits_its_turn(
-            feedback, deps.inbox, deps.journal
-        ):
+        if await _is_over_budget(feedback, deps) or await _is_behind(feedback, deps):
             return
         await _tell(feedback, "feedback.claimed", deps, attempt=feedback.attempts)
         if feedback.attempts > deps.retry.max_attempts:
             outcome = await _exhausted(feedback, deps)
         else:
             verdicts = await learn(feedback, deps=deps)
-            await ask_again(feedback, verdicts, deps.inbox, deps.intake, deps.journal)
+            await _look_behind(feedback, verdicts, deps)
             outcome = outcome_of(verdicts)
     except LeaseLost:
         raise
@@ -313,6 +313,20 @@ async def _is_over_budget(feedback: Feedback, deps: PollingDeps) -> bool:
         await _give_back(feedback, error, deps, counts=False, is_news=is_news)
         return True
     return False
+
+
+async def _is_behind(feedback: Feedback, deps: PollingDeps) -> bool:
+    """Whether a piece now waits for one that was said before it."""
+    earlier = await deps.inbox.earlier(feedback, MOST_BESIDE)
+    return bool(earlier) and await waits_its_turn(feedback, earlier, deps.inbox, deps.journal)
+
+
+async def _look_behind(feedback: Feedback, verdicts: Sequence[Verdict], deps: PollingDeps) -> None:
+    """Let pieces be decided again that were said after this one and missed what it has changed."""
+    if any(receipt.change_id for verdict in verdicts for receipt in verdict.receipts):
+        passed = await deps.inbox.passed_over(feedback, MOST_BESIDE)
+        if passed:
+            await ask_again(feedback, passed, deps.intake, deps.journal)
 
 
 async def _exhausted(feedback: Feedback, deps: PollingDeps) -> Outcome:
@@ -410,19 +424,8 @@ def outcome_of(verdicts: Sequence[Verdict]) -> Outcome:
 
 
 async def _agents(feedback: Feedback, deps: PollingDeps) -> list[Agent]:
-    """Return the agents of the feedback. Raises NotFound, or InvalidInput for another tenant's."""
-    agents = [await deps.agents.get(agent_id) for agent_id in feedback.agent_ids]
-    for agent in agents:
-        if agent.tenant_id != feedback.tenant_id:
-            raise InvalidInput(
-                Message(
-                    "feedback.agent_of_tenant",
-                    agent=agent.id,
-                    tenant=agent.tenant_id,
-                    own=feedback.tenant_id,
-                )
-            )
-    return agents
+    """Return the agents of the feedback. Raises NotFound."""
+    return [await deps.agents.get(feedback.tenant_id, name) for name in feedback.agent_ids]
 
 
 def _is_of(candidate: Candidate, feedback: Feedback) -> bool:

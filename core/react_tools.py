@@ -13,9 +13,10 @@ from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
 from langgraph.prebuilt import ToolRuntime
 from pydantic import Field, JsonValue, create_model
 
+from core.agent.loop import known_already
 from core.agent.loop import tool_args as given
 from core.agent.loop.deps import ReactDeps, RunContext, RunDeps, tool_called
-from core.agent.loop.middleware import call_key, hits_shown_in
+from core.agent.loop.middleware import call_key, hits_shown_in, receipts_of
 from core.agent.loop.prompt import QUERY_CHARS, hit_data
 from core.agent.model.chat_model import ToolSchema, prompt_sections, tool_schema
 from core.decision_table import parse_xml
@@ -38,7 +39,10 @@ from core.domain.text import compact, shorten
 from core.knowledge.duplicates import Known, compare
 from core.knowledge.duplicates.rules import compare_rules
 from core.knowledge.duplicates.skills import compare_described
-from core.learning_committers.agent_skills_committer import attach_skills_to_agent
+from core.learning_committers.agent_skills_committer import (
+    attach_skills_to_agent,
+    detach_skills_from_agent,
+)
 from core.learning_committers.base import CommitDeps, split_names
 from core.learning_committers.dmn_rule_committer import commit_to_dmn_rule
 from core.learning_committers.memory_committer import commit_to_memory
@@ -156,6 +160,7 @@ ARGUMENTS: dict[str, type[Model]] = {
     "commit_to_dmn_rule": given.RuleArgs,
     "commit_to_skill": given.SkillArgs,
     "attach_skills_to_agent": given.AttachArgs,
+    "detach_skills_from_agent": given.DetachArgs,
     "no_action": given.NoActionArgs,
 }
 # Errors the model can correct. Any other (a dependency down, the lease lost) aborts the turn.
@@ -165,7 +170,7 @@ _FOR_THE_MODEL = (InvalidInput, Refused, NotFound, Stale, KeyReused)
 def create_react_tools(
     agent_id: str, feedback_content: str, *, deps: RunDeps
 ) -> list[StructuredTool]:
-    """Return the eight tools of one run; they close over agent and feedback."""
+    """Return the nine tools of one run; they close over agent and feedback."""
     tools = _Tools(agent_id, feedback_content, deps)
     return [
         tools.reading(given.SearchArgs, tools.search_similar_knowledge),
@@ -175,7 +180,8 @@ def create_react_tools(
         tools.writing(given.RuleArgs, tools.commit_to_dmn_rule),
         tools.writing(given.SkillArgs, tools.commit_to_skill),
         tools.writing(given.AttachArgs, tools.attach_skills_to_agent),
-        tools.reading(given.NoActionArgs, tools.no_action),
+        tools.writing(given.DetachArgs, tools.detach_skills_from_agent),
+        tools.ending(given.NoActionArgs, tools.no_action),
     ]
 
 
@@ -246,6 +252,12 @@ class _Tools:
             return use(values, self._commit(key, hits_shown_in(messages)))
 
         return self._tool(use.__name__, args, submit)
+
+    def ending(
+        self, args: type[A], use: Callable[[A, Sequence[BaseMessage]], Awaitable[Answer]]
+    ) -> StructuredTool:
+        """Wrap the tool that ends a run, which looks at what the run was told."""
+        return self._tool(use.__name__, args, lambda values, _, messages: use(values, messages))
 
     def _tool(
         self,
@@ -329,6 +341,7 @@ class _Tools:
             related_skill_ids=args.related_skill_ids,
             relationship=args.relationship,
             reason=args.reason,
+            for_all=args.for_all,
             deps=deps,
         )
 
@@ -336,9 +349,26 @@ class _Tools:
         """Submit the addition of existing skills to the agent's list."""
         return await attach_skills_to_agent(self._agent_id, args.skill_ids, args.reason, deps=deps)
 
-    async def no_action(self, args: given.NoActionArgs) -> Receipt:
-        """End the run with nothing learnt."""
-        return Receipt(status=ReceiptStatus.NO_ACTION, message=args.reason, category=args.category)
+    async def detach_skills_from_agent(self, args: given.DetachArgs, deps: CommitDeps) -> Receipt:
+        """Submit the removal of skills from the agent's list."""
+        return await detach_skills_from_agent(
+            self._agent_id, args.skill_ids, args.reason, deps=deps
+        )
+
+    async def no_action(self, args: given.NoActionArgs, messages: Sequence[BaseMessage]) -> Receipt:
+        """End the run with nothing learnt.
+
+        What is called known although the item differs is refused once, and then on record.
+        """
+        reason = args.reason
+        if args.category == known_already.DUPLICATE:
+            text = self._run.candidate.content
+            claim = known_already.Claim(text, reason, self._tenant_id, self._agent_id)
+            unlike = await known_already.unlike(claim, self._deps)
+            if unlike is not None and not known_already.was_refused(receipts_of(messages)):
+                return known_already.refused(unlike)
+            reason = known_already.although(reason, unlike) if unlike else reason
+        return Receipt(status=ReceiptStatus.NO_ACTION, message=reason, category=args.category)
 
     def _until(self, given: str | None) -> datetime | None:
         """Return the last moment of a day or a time. Raises InvalidInput."""

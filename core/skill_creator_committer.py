@@ -134,9 +134,7 @@ class _PodBuild:
             status = frame.status if frame else result.exit_code
             if status or (frame and status is None):
                 output = frame.output if frame else result.stdout or result.stderr
-                raise StepFailed(
-                    Message("pod.status", status=status, output=output.strip()[-EXCERPT_CHARS:])
-                )
+                raise _ended(status, output)
 
     async def write_files(self, *, is_new: bool) -> None:
         """Write the skill's files over those of init_skill, and delete its example files."""
@@ -181,14 +179,7 @@ class _PodBuild:
             said = not needs or any(line.startswith(needs) for line in output.splitlines())
             status = frame.status if frame else exit_code
             if status or not said or (frame and status is None):
-                shown = (
-                    Message("pod.no_status")
-                    if status is None
-                    else Message("pod.the_status", status=status)
-                )
-                raise StepFailed(
-                    Message("pod.output", status=shown, output=output.strip()[-EXCERPT_CHARS:])
-                )
+                raise _ended(status, output)
 
     async def _fetched(self, text: str) -> bytes:
         payload = frames.read_payload(text, self.nonce)
@@ -263,6 +254,13 @@ def _named(step: str, error: BaseException) -> BaseException:
     if isinstance(error, DependencyDown):
         return McpDown(message, hint=error.hint, retry_after=error.retry_after)
     return StepFailed(message, hint=error.hint)
+
+
+def _ended(status: int | None, output: str) -> StepFailed:
+    shown = Message("pod.no_status")
+    if status is not None:
+        shown = Message("pod.the_status", status=status)
+    return StepFailed(Message("pod.output", status=shown, output=output.strip()[-EXCERPT_CHARS:]))
 
 
 def _ok(result: ShellResult) -> None:

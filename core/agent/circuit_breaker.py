@@ -74,20 +74,20 @@ def model_unavailable(reason: str, seconds: float) -> CircuitOpen:
     return CircuitOpen(Message("model.held_back", why=reason), retry_after=max(0.0, seconds))
 
 
-def rate_exceeded(options: BreakerOptions) -> CircuitOpen:
-    """Return the error for no free slot within the longest wait."""
+def rate_exceeded(slots: int, longest_wait: float) -> CircuitOpen:
+    """Return the error for none of the slots free within the longest wait."""
     return CircuitOpen(
-        Message("model.all_places", n=options.max_concurrency, seconds=options.longest_wait),
+        Message("model.all_places", n=slots, seconds=longest_wait),
         hint=Message("model.shared_places"),
     )
 
 
-def queue_too_long(options: BreakerOptions, seconds: float) -> CircuitOpen:
+def queue_too_long(interval: float, longest_wait: float, seconds: float) -> CircuitOpen:
     """Return the error for a rate limit whose queue exceeds the longest wait."""
     return CircuitOpen(
         Message("model.next_call", seconds=seconds),
-        hint=Message("model.shared_rate", rate=options.requests_per_minute),
-        retry_after=max(0.0, seconds - options.longest_wait),
+        hint=Message("model.shared_rate", rate=60.0 / interval),
+        retry_after=max(0.0, seconds - longest_wait),
     )
 
 

@@ -189,10 +189,9 @@ def _checked(found: Sequence[Sequence[float]], wanted: int) -> list[Vector]:
     """Return the vectors, normalised. Raises ModelDown, InvalidInput or ConfigurationError."""
     dimensions = {len(vector) for vector in found}
     if len(found) != wanted or len(dimensions) != 1:
+        sizes = ", ".join(map(str, sorted(dimensions))) or "0"
         raise ModelDown(
-            Message(
-                "embedding.unreadable", n=len(found), dimensions=sorted(dimensions), texts=wanted
-            ),
+            Message("embedding.unreadable", n=len(found), dimensions=sizes, texts=wanted),
             hint=_HINT,
         )
     if max(dimensions) > MOST_DIMENSIONS:

@@ -174,8 +174,7 @@ def _read(setting: str, path: Path) -> str:
     except UnicodeDecodeError:
         raise _wrong(setting, Message("file.not_utf8", path=path)) from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise _wrong(setting, Message("file.unreadable", path=path, why=reason)) from None
+        raise _wrong(setting, Message("file.unreadable", path=path, why=error)) from None
 
 
 def _wrong(setting: str, problem: str) -> ConfigurationError:

@@ -42,8 +42,8 @@ _KOREAN = _Words(
 def setup_feedback(agent: Agent, *, again: str = "") -> NewFeedback:
     """Build the feedback that requests an agent's first knowledge, in the language of its goal.
 
-    Its id contains a digest of the content, so that it is stored once; `again` builds another.
-    Raises InvalidInput if there is neither goal nor persona.
+    Its id contains a digest of tenant and content, so that it is stored once; `again` builds
+    another. Raises InvalidInput if there is neither goal nor persona.
     """
     if not (agent.goal.strip() or agent.persona.strip()):
         raise InvalidInput(
@@ -52,7 +52,8 @@ def setup_feedback(agent: Agent, *, again: str = "") -> NewFeedback:
         )
     words = _KOREAN if _is_korean(agent.goal + agent.persona) else _ENGLISH
     content = _content(agent, words)
-    digest = text_hash(content)[:_DIGEST_CHARS]
+    # The tenant counts: two may have an agent of one id that is for the same.
+    digest = text_hash(f"{agent.tenant_id}\0{content}")[:_DIGEST_CHARS]
     return NewFeedback(
         id=":".join(filter(None, (agent.id, digest, again))),
         tenant_id=agent.tenant_id,

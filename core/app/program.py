@@ -41,6 +41,7 @@ from core.changes.gate.change_gate import ChangeGate
 from core.changes.presence import Presence
 from core.changes.restoring import Restorer
 from core.changes.retraction.retract import Retractor
+from core.changes.skill_lists import SkillLists
 from core.domain.errors import ConfigurationError
 from core.domain.messages import Message
 from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Pause, Receipt, Verdict
@@ -120,6 +121,11 @@ class App:
             gate=self.gate,
             new_id=self.new_id,
         )
+
+    @property
+    def skill_lists(self) -> SkillLists:
+        """The service that edits agents' lists of skills."""
+        return SkillLists(agents=self.stores.agents, gate=self.gate, new_id=self.new_id)
 
     def as_dry_run(self) -> App:
         """Return this app with a gate that stops before applying, for one dry run."""

@@ -169,7 +169,7 @@ def load_settings(
         raise ConfigurationError(joined(lines, "\n"), hint=Message("settings.hint")) from None
     except UnicodeDecodeError:
         raise ConfigurationError(
-            Message("file.not_utf8", path=env_file),
+            Message("file.not_utf8", path=env_file or ".env"),
             hint=Message("hint.utf8"),
         ) from None
     return settings

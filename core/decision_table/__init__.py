@@ -1,10 +1,11 @@
-"""Decision tables: DMN 1.3 XML in and out, row edits by splice, evaluation, checks.
+"""Decision tables: DMN XML in (1.1 to 1.5) and out, row edits by splice, evaluation, checks.
 
 It may import `domain`.
 Begin with `document/xml.py`, then `evaluation/decide.py` and `checks/check.py`.
 """
 
 from core.decision_table.checks.check import check_table, witness
+from core.decision_table.document.aside import not_evaluated
 from core.decision_table.document.tables import ReadTable, parse_tables, read_xml, same_table
 from core.decision_table.document.xml import parse_xml, to_xml
 from core.decision_table.editing.draft import draft_to_table
@@ -22,6 +23,7 @@ __all__ = [
     "display_width",
     "draft_to_table",
     "edit_xml",
+    "not_evaluated",
     "parse_tables",
     "parse_xml",
     "read_xml",

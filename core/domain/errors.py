@@ -180,6 +180,10 @@ class Repeated(Stale):
         self.item_id = item_id
 
 
+class Unforeseen(Stale):
+    """An agent lists the skill that a change deletes, and was not named when it was prepared."""
+
+
 class Decided(Stale):
     """The change was decided already, or never waited for a decision."""
 

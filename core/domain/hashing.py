@@ -47,9 +47,13 @@ def _reach(reach: Reach) -> str:
 
 
 def content_hash(change: Change) -> str:
-    """Return the hash of what a change does: target, operation, base state, result and warnings."""
+    """Return the hash of what a change does: target, operation, base state, result and warnings.
+
+    And to whom, where a skill is deleted that others list.
+    """
     parts = (change.kind, change.target_id, change.operation, change.base_hash)
-    return text_hash("\0".join((*parts, state_hash(change.after), *change.warnings)))
+    whose = (lister.id for lister in change.listed_by)
+    return text_hash("\0".join((*parts, state_hash(change.after), *change.warnings, *whose)))
 
 
 def same_key(text: str) -> str:

@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from core.domain.locale import ENGLISH, template
 
 if TYPE_CHECKING:  # errors are imported by every command, pydantic takes 0.1 s
+    from decimal import Decimal
+    from pathlib import PurePath
+
     from pydantic import JsonValue
 
 Parameter: TypeAlias = "str | int | float"
+# What becomes a parameter. None would be shown as "None"; what is missing has a message of its own.
+Given: TypeAlias = "Parameter | Decimal | PurePath | BaseException"
 
 
 class Message(str):
@@ -30,14 +35,14 @@ class Message(str):
     english: str
     parameters: Mapping[str, Parameter]
 
-    def __new__(cls, code: str, /, **parameters: object) -> Message:
+    def __new__(cls, code: str, /, **parameters: Given) -> Message:
         english = template(ENGLISH, code) or ": ".join([code, *map("{{{}!r}}".format, parameters)])
         return cls.of(code, english, parameters)
 
     @classmethod
-    def of(cls, code: str, english: str, parameters: Mapping[str, object]) -> Message:
+    def of(cls, code: str, english: str, parameters: Mapping[str, Given]) -> Message:
         """Return a message with a template of its own: of another release, or made up of others."""
-        taken = {name: _parameter(value) for name, value in parameters.items()}
+        taken = {name: _parameter(code, name, value) for name, value in parameters.items()}
         made = super().__new__(cls, english.format_map(taken))
         made.code, made.english, made.parameters = code, english, taken
         return made
@@ -62,9 +67,12 @@ def term(word: str) -> Message:
     return Message.of(f"term.{word}", str(word), {})
 
 
-def _parameter(value: object) -> Parameter:
+def _parameter(code: str, name: str, value: Given | None) -> Parameter:
+    assert value is not None, f"the message {code!r} is made without its {name!r}"
     if isinstance(value, StrEnum):
         return term(value.value)
+    if isinstance(value, OSError):  # its first argument is a number
+        return value.strerror or str(value)
     if isinstance(value, BaseException) and value.args:
         value = value.args[0]
     return value if isinstance(value, str | int | float) else str(value)

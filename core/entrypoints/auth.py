@@ -209,7 +209,7 @@ async def ensure_token(access: Access, home: Path) -> Path | None:
         return None
     except OSError as error:
         raise ConfigurationError(
-            Message("tokens.first_unwritable", file=file, why=error.strerror),
+            Message("tokens.first_unwritable", file=file, why=error),
             hint=Message("tokens.hint_home"),
         ) from error
     log.info("token.added", token=made.token.id, name=made.token.name, file=str(file))

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from core.domain.errors import AlreadyExists, NearDuplicate, NotFound, Refused
 from core.domain.hashing import new_item_id, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
+    Agent,
     Bundle,
     Change,
     ChangeRequest,
+    Compared,
     Kind,
     KnowledgeItem,
     KnownText,
+    Nearby,
     Operation,
     Prepared,
     Relationship,
@@ -72,6 +76,8 @@ class ItemCommitter:
 
     async def _new_id(self, request: ChangeRequest, context: SubmitContext, prefix: str) -> str:
         """Return the id a CREATE asks for, else one derived from the key. Raises AlreadyExists."""
+        if request.target_id and context.compared is not None and context.compared.is_all:
+            return request.target_id
         if not request.target_id:
             # Derived, not random: a repeated preparation creates the same item.
             return new_item_id(prefix, context.key)
@@ -126,6 +132,25 @@ def snapshot(item: KnowledgeItem) -> Snapshot:
     return Snapshot(content=item.content, name=item.name, version=item.version, reach=item.reach)
 
 
+def list_change(agent: Agent, names: Iterable[str]) -> Prepared:
+    """Prepare to make `names` the agent's list of skills; the state is one name per line."""
+    before, after = list_state(agent), list_state(agent.model_copy(update={"skills": tuple(names)}))
+    return Prepared(
+        kind=Kind.AGENT_SKILLS,
+        target_id=agent.id,
+        target_name=agent.name,
+        operation=Operation.UPDATE,
+        before=before,
+        after=after,
+        base_hash=state_hash(before),
+    )
+
+
+def list_state(agent: Agent) -> Snapshot:
+    """Return the state of an agent's list of skills."""
+    return Snapshot(content="\n".join(sorted(set(agent.skills))), name=agent.name)
+
+
 COMPARED = 12
 _SKILLS_READ = 5
 SHOWN = 3
@@ -170,7 +195,18 @@ class Neighbours:
 
         Of items for one end user only those of `user`.
         """
-        nearby = await self._search.near(
+        given = context.compared or Compared()
+        nearby = Nearby() if given.is_all else await self._nearby(kind, text, context, user)
+        own = [
+            item for item in nearby.items if item.id != but and item.agent_id == context.agent_id
+        ]
+        found = {item.id: item for item in (*own, *given.items)}
+        return Beside(compare(text, [_known(item) for item in found.values()]), nearby.seen)
+
+    async def _nearby(
+        self, kind: Kind, text: str, context: SubmitContext, user: str | None
+    ) -> Nearby:
+        return await self._search.near(
             text,
             tenant_id=context.tenant_id,
             agent_id=context.agent_id,
@@ -178,10 +214,6 @@ class Neighbours:
             limit=COMPARED,
             user=user,
         )
-        own = [
-            item for item in nearby.items if item.id != but and item.agent_id == context.agent_id
-        ]
-        return Beside(compare(text, [_known(item) for item in own]), nearby.seen)
 
     async def of_skill(self, bundle: Bundle, context: SubmitContext) -> Beside:
         """Compare a new skill with the tenant's."""
@@ -245,7 +277,8 @@ def said_of_near(request: ChangeRequest) -> str:
 def _warned_of(request: ChangeRequest, near: Sequence[Evidence]) -> Sequence[Evidence]:
     """Return the items to warn a reviewer of: all excused ones, else the nearest."""
     if request.is_import:  # a list of similar entries would warn on every line
-        return [evidence for evidence in near if not evidence.is_of_one_form][:SHOWN]
+        told = (evidence for evidence in near if not evidence.is_of_one_form)
+        return [*islice(told, SHOWN)]
     return near if says_unrelated(request) else near[:SHOWN]
 
 

@@ -83,11 +83,11 @@ class DmnRuleCommitter(ItemCommitter):
             return self._prepared(item, Operation.DELETE, None)
         return await self._edit(item, request, context)
 
-    async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> Prepared:
         """Refuse to restore a table whose name another of the agent's tables has taken."""
         if prepared.after is not None:
             await self._refuse_taken(prepared.after.name, context, but=prepared.target_id)
-        return ()
+        return prepared
 
     async def _create(self, request: RuleRequest, context: SubmitContext) -> Prepared:
         rule_id = await self._new_id(request, context, "rule")
@@ -109,6 +109,7 @@ class DmnRuleCommitter(ItemCommitter):
         self, item: KnowledgeItem, request: RuleRequest, context: SubmitContext
     ) -> Prepared:
         learnt = await asyncio.to_thread(_edited, item, request, context)
+        _refuse_duplicate(item, learnt, request)
         await self._refuse_taken(learnt.table.name, context, but=item.id)
         prepared = self._prepared(item, Operation.UPDATE, _state(learnt))
         return prepared.model_copy(update={"warnings": learnt.warnings})
@@ -146,6 +147,21 @@ class DmnRuleCommitter(ItemCommitter):
                 content=render_text(parse_xml(taken.content)),
                 hint=Message("near.hint_update_rule", id=taken.id),
             )
+
+
+def _refuse_duplicate(item: KnowledgeItem, learnt: Learnt, request: RuleRequest) -> None:
+    """Raise Refused for a change of a table that is said to be the same."""
+    if request.relationship is Relationship.DUPLICATE and learnt.xml != item.content:
+        raise Refused(
+            Message(
+                "near.no_duplicate",
+                kind=Kind.DMN_RULE,
+                id=item.id,
+                name=item.name,
+                why=Message("near.changes_table"),
+            ),
+            hint=Message("near.hint_relationship"),
+        )
 
 
 def _new(request: RuleRequest, context: SubmitContext, rule_id: str) -> Learnt:

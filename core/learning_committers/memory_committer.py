@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from core.domain.errors import AlreadyExists, Refused
@@ -27,7 +27,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import Knowledge
-from core.knowledge.duplicates import contained_part, normal_form
+from core.knowledge.duplicates import CLASHES, Known, contained_part, evidence, normal_form
 from core.learning_committers.base import (
     Beside,
     CommitDeps,
@@ -39,6 +39,7 @@ from core.learning_committers.base import (
 
 # A new text with less of the old content than this is no refinement of it.
 LEAST_RETAINED = 0.5
+_SENTENCE = re.compile(r"(?<=[.!?。])\s+|\n+")
 SHOWN_CHARS = 2_000
 
 
@@ -78,9 +79,18 @@ def merged(old: str, request: MemoryRequest) -> str:
 
 
 def _extended(old: str, new: str) -> str:
-    if new.startswith(old):
+    goes_on = new[len(old) : len(old) + 1]  # "up to 1" is not said again by "up to 10"
+    if new.startswith(old) and not (old[-1:].isalnum() and goes_on.isalnum()):
         return new
-    return old if normal_form(new) in normal_form(old) else f"{old}\n{new}"
+    return old if _states(old, new) else f"{old}\n{new}"
+
+
+def _states(old: str, new: str) -> bool:
+    """Whether a text has another as lines or sentences of it, whole: `가능` is none of `불가능`."""
+    lines = [normal_form(part) for part in _SENTENCE.split(old)]
+    added = [normal_form(part) for part in _SENTENCE.split(new)]
+    size = len(added)
+    return any(lines[at : at + size] == added for at in range(len(lines) - size + 1))
 
 
 def _refined(old: str, part: str, new: str) -> str:
@@ -90,7 +100,8 @@ def _refined(old: str, part: str, new: str) -> str:
             _not_once(part.strip(), len(found)),
             hint=Message("memory.hint_part", content=old[:SHOWN_CHARS]),
         )
-    return old[: found[0].start()] + new + old[found[0].end() :]
+    (place,) = found
+    return old[: place.start()] + new + old[place.end() :]
 
 
 def _not_once(part: str, times: int) -> Message:
@@ -187,12 +198,12 @@ class MemoryCommitter(ItemCommitter):
             return self._prepared(item, Operation.DELETE, None)
         return await self._update(item, request, context)
 
-    async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> Prepared:
         """Refuse to restore a text that another memory of the agent states by now."""
         if prepared.after is not None:
             after = prepared.after
             await self._refuse_twice(after.content, context, after.reach, but=prepared.target_id)
-        return ()
+        return prepared
 
     async def _create(self, request: MemoryRequest, context: SubmitContext) -> Prepared:
         text = new_text(request)
@@ -221,7 +232,8 @@ class MemoryCommitter(ItemCommitter):
             return prepared
         await self._refuse_twice(text, context, reach, but=item.id)
         beside = await self._beside(text, context, reach, but=item.id)
-        warnings = warnings_beside(request, Kind.MEMORY, beside.near, context)
+        warnings = _changed(item, request)
+        warnings += warnings_beside(request, Kind.MEMORY, beside.near, context)
         return prepared.model_copy(update={"warnings": warnings, "seen": _mark(request, beside)})
 
     async def _target(self, request: ChangeRequest, context: SubmitContext) -> KnowledgeItem:
@@ -238,6 +250,8 @@ class MemoryCommitter(ItemCommitter):
         return await self._neighbours.of_text(Kind.MEMORY, text, context, but=but, user=reach.user)
 
     async def _same(self, text: str, context: SubmitContext, reach: Reach) -> KnowledgeItem | None:
+        if context.compared is not None and context.compared.is_all:
+            return None
         return await self._knowledge.find_same(
             Kind.MEMORY, context.tenant_id, context.agent_id, text, user=reach.user
         )
@@ -280,6 +294,22 @@ def reach_of(request: MemoryRequest, context: SubmitContext, known: Reach, now: 
     if not user:
         raise Refused(Message("memory.no_user"), hint=Message("memory.scope_user"))
     return Reach(valid_until=until, scope=scope, user=user)
+
+
+def _changed(item: KnowledgeItem, request: MemoryRequest) -> tuple[str, ...]:
+    """Return a warning if an addition clashes with what stays. Raises Refused for a DUPLICATE."""
+    found = evidence(new_text(request), Known(item.id, item.name, item.content))
+    if request.relationship is Relationship.DUPLICATE and found.told:
+        raise Refused(
+            Message(
+                "near.no_duplicate", kind=Kind.MEMORY, id=item.id, name=item.name, why=found.why
+            ),
+            hint=Message("near.hint_relationship"),
+        )
+    is_added = request.merge_mode is MergeMode.EXTEND and found.is_near
+    if is_added and any(d.what in CLASHES and d.new and d.known for d in found.told):
+        return (Message("near.clashes", why=found.why),)
+    return ()
 
 
 def _mark(request: MemoryRequest, beside: Beside) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.changes.policy.review_policy import named_briefly
 from core.domain.errors import (
     AlreadyExists,
     DependencyDown,
@@ -19,12 +20,14 @@ from core.domain.hashing import state_hash
 from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,
+    Agent,
     Bundle,
     Change,
     ChangeRequest,
     Fence,
     FileRef,
     Kind,
+    Lister,
     MergeMode,
     Operation,
     Prepared,
@@ -40,6 +43,7 @@ from core.domain.ports import Agents, ChangeLog, SkillAuthor, SkillStore, UnitOf
 from core.learning_committers.base import (
     CommitDeps,
     Neighbours,
+    list_change,
     says_unrelated,
     split_names,
     warnings_beside,
@@ -56,6 +60,11 @@ from core.learning_committers.skill_folders import (
 from core.learning_committers.skill_writing import SkillWriter
 from core.skill_creator_committer import SkillCreatorDeps, commit_to_skill_via_skill_creator
 from core.skills.bundle import file_refs
+
+
+def _listers(agents: Sequence[Agent]) -> tuple[Lister, ...]:
+    return tuple(Lister(id=agent.id, name=agent.name) for agent in agents)
+
 
 Manifest = Mapping[str, FileRef]
 Check = Callable[[Fence], Awaitable[None]]
@@ -198,12 +207,14 @@ async def commit_to_skill(
     relationship: Relationship | None = None,
     reason: str = "",
     *,
+    for_all: bool = False,
     deps: CommitDeps,
 ) -> Receipt:
     """Submit the creation, edit or deletion of a skill to the change gate.
 
     Without `skill_artifact` the author writes it from the feedback. `related_skill_ids` is a
-    comma-separated list of skill names that the author is shown.
+    comma-separated list of skill names that the author is shown. A deletion is `for_all` where
+    other agents that list the skill are to lose it too; a person decides that.
     """
     request = SkillRequest(
         operation=operation,
@@ -214,6 +225,7 @@ async def commit_to_skill(
         merge_mode=merge_mode,
         relationship=relationship,
         reason=reason,
+        for_all=for_all,
     )
     update: dict[str, str] = {"agent_id": agent_id}
     if feedback_content:
@@ -247,6 +259,7 @@ class SkillCommitter:
         self._creator = creator
         self._writer = SkillWriter(author, skills, limits)
         self._ties = SkillTies(skills)
+        self._agents = agents
         self._budget = DescriptionsBudget(agents, skills, limits.descriptions_chars)
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
@@ -275,8 +288,8 @@ class SkillCommitter:
         bundle = await self._skills.read(target_id, tenant_id)
         return state_of(bundle) if bundle else None
 
-    async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
-        """Return whose references it breaks; a name is a skill's identity, so nothing conflicts.
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> Prepared:
+        """Add whose references it breaks, and who lists it; a name is a skill's identity.
 
         A person who reverts a change wants it gone, so references from other skills only warn.
         """
@@ -284,9 +297,13 @@ class SkillCommitter:
             frozenset(state.files or ()) if state else frozenset[str]()
             for state in (prepared.before, prepared.after)
         )
-        return await self._ties.broken_references(
+        warnings = await self._ties.broken_references(
             prepared.target_id, context.tenant_id, before - after
         )
+        others: Sequence[Agent] = ()
+        if prepared.after is None:
+            others = await self._others(prepared.target_id, context)
+        return prepared.model_copy(update={"warnings": warnings, "listed_by": _listers(others)})
 
     async def apply(self, change: Change) -> None:
         """Write the skill over the skill API, resuming where an earlier attempt stopped.
@@ -329,11 +346,38 @@ class SkillCommitter:
     async def _deletion(
         self, request: SkillRequest, context: SubmitContext, base: Bundle | None
     ) -> Prepared:
-        """Prepare a deletion; refused until the request names the skills whose references break."""
+        """Prepare a deletion; refused until the request names the skills whose references break.
+
+        What other agents list too is taken off this one's list, unless it is to go for all.
+        """
         assert base is not None
+        others = await self._others(base.name, context)
+        if others and not request.for_all:
+            return await self._taken_off(base.name, context, others)
         named = request.related_skill_ids
         warnings = await self._ties.require_deletable(base.name, context.tenant_id, named)
-        return prepared_change(request.operation, base, None, warnings)
+        prepared = prepared_change(request.operation, base, None, warnings)
+        return prepared.model_copy(update={"listed_by": _listers(others)})
+
+    async def _taken_off(
+        self, name: str, context: SubmitContext, others: Sequence[Agent]
+    ) -> Prepared:
+        """Prepare to take a skill off the agent's list. Raises Refused if it is not on it."""
+        having = await self._agents.having(context.tenant_id, name)
+        agent = next((agent for agent in having if agent.id == context.agent_id), None)
+        if agent is None:
+            agents = named_briefly(_listers(others))
+            raise Refused(
+                Message("skill.others_have_it", name=name, agents=agents),
+                hint=Message("skill.hint_for_all"),
+            )
+        prepared = list_change(agent, set(agent.skills) - {name})
+        return prepared.model_copy(update={"listed_by": _listers(others)})
+
+    async def _others(self, name: str, context: SubmitContext) -> Sequence[Agent]:
+        """Return the other agents that list a skill."""
+        having = await self._agents.having(context.tenant_id, name)
+        return [agent for agent in having if agent.id != context.agent_id]
 
     async def _warnings(
         self, request: SkillRequest, context: SubmitContext, base: Bundle | None, bundle: Bundle

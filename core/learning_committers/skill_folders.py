@@ -46,16 +46,17 @@ class DescriptionsBudget:
         tenant_id: str,
         *,
         added: Iterable[str] = (),
+        removed: Iterable[str] = (),
         changed: Bundle | None = None,
         base: Bundle | None = None,
     ) -> tuple[str, ...]:
         """Return a warning if a change exceeds the budget, or exceeds it further.
 
-        `added` are names to add to the agent's list; `changed` is the new state of a skill, which
-        is added too, and `base` its current state.
+        `added` and `removed` are names that the agent's list gains and loses; `changed` is the new
+        state of a skill, which is added too, and `base` its current state.
         """
         try:
-            agent = await self.agents.get(agent_id)
+            agent = await self.agents.get(tenant_id, agent_id)
         except NotFound:
             return ()
         if base and changed and base.name in agent.skills and not _is_longer(base, changed):
@@ -63,7 +64,7 @@ class DescriptionsBudget:
         listed = {item.name: item.description for item in await self.skills.list(tenant_id)}
         new = {changed.name: description_of(changed)} if changed else {}
         before = _total(agent.skills, listed)
-        names = {*agent.skills, *added, *new}
+        names = {*agent.skills, *added, *new} - {*removed}
         after = _total(names, {**listed, **new})
         if after <= max(before, self.limit):
             return ()

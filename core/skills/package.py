@@ -58,4 +58,4 @@ def _write(target: Path, data: bytes) -> None:
         part.replace(target)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise InvalidInput(Message("file.unwritable", path=target, why=error.strerror)) from error
+        raise InvalidInput(Message("file.unwritable", path=target, why=error)) from error

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
-from core.domain.errors import LeaseLost, NotFound, Repeated, Stale, TargetBusy
+from core.domain.errors import LeaseLost, NotFound, Repeated, Stale, TargetBusy, Unforeseen
 from core.domain.models import (
     NO_USAGE,
     Change,
@@ -16,13 +16,15 @@ from core.domain.models import (
     HistoryRecord,
     Kind,
     Operation,
+    RestoreRequest,
     RunEvent,
 )
 from core.domain.observers import nobody
-from core.domain.ports import Observer
+from core.domain.ports import Concluded, Observer
 from core.knowledge.duplicates.repeats import repeats_skill
 from core.testing.knowledge import MemoryKnowledge
 
+AgentKey = tuple[str, str]  # tenant and id
 _HAVE = {ChangeStatus.PREPARED, ChangeStatus.APPLYING}
 _SEEN = {ChangeStatus.APPLYING, ChangeStatus.APPLIED, ChangeStatus.REVERTED}
 
@@ -40,12 +42,39 @@ class MemoryChangeLog:
         self.history: list[HistoryRecord] = []
         self.events: list[RunEvent] = []
         self.epochs: dict[str, int] = {}
-        self.agent_skills: dict[str, set[str]] = {}
+        self.agent_skills: dict[AgentKey, set[str]] = {}
+        self.unlistings: dict[tuple[str, str], set[str]] = {}  # tenant and skill -> agents
         self._blobs: dict[str, bytes] = {}
 
     async def find(self, key: str) -> Change | None:
         found = [change for change in self.changes.values() if change.key == key]
         return max(found, key=lambda change: change.attempt) if found else None
+
+    async def find_all(self, keys: Sequence[str]) -> Mapping[str, Change]:
+        found = {key: await self.find(key) for key in keys}
+        return {key: change for key, change in found.items() if change is not None}
+
+    async def conclude(self, made: Sequence[Concluded]) -> None:
+        for change, _, _ in made:
+            await self._refuse_taken(change)
+        for change, history, event in made:
+            await self.open(change.model_copy(update={"status": ChangeStatus.APPLYING}), {})
+            async with self.unit_of_work(change) as unit:
+                await unit.write_item(change)
+                await unit.record_knowledge_history(history)
+                await unit.close(change.id, ChangeStatus.APPLIED)
+                await unit.emit(event)
+
+    async def _refuse_taken(self, change: Change) -> None:
+        taken = await self.knowledge.taken(
+            change.kind,
+            change.tenant_id,
+            change.agent_id,
+            ids=[change.target_id],
+            contents=[change.after.content] if change.after else [],
+        )
+        if taken or await self.find(change.key):
+            raise Stale(f"{change.kind} {change.target_id!r} exists meanwhile")
 
     async def get(self, change_id: str) -> Change:
         if change_id not in self.changes:
@@ -55,6 +84,7 @@ class MemoryChangeLog:
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
         self._check_fence(change)
         self._refuse_skill_beside(change)
+        self._refuse_unforeseen(change)
         self._put(change)
         self.put_blobs(blobs)
 
@@ -167,6 +197,23 @@ class MemoryChangeLog:
             if other.status is ChangeStatus.APPLIED and is_newer:
                 raise Repeated(f"skill {name!r} says nearly this meanwhile", item_id=name)
 
+    def _refuse_unforeseen(self, change: Change) -> None:
+        """Raise Unforeseen if an agent lists the skill to be deleted that was not named."""
+        if change.kind is not Kind.SKILL or change.after is not None:
+            return
+        foreseen = {change.agent_id, *(lister.id for lister in change.listed_by)}
+        for agent_id in sorted(self.listing(change) - foreseen):
+            raise Unforeseen(f"agent {agent_id!r} lists skill {change.target_id!r} too")
+
+    def listing(self, change: Change) -> set[str]:
+        """Return the ids of the agents that list the skill of a change."""
+        lists = self.agent_skills.items()
+        return {
+            agent_id
+            for (tenant_id, agent_id), names in lists
+            if tenant_id == change.tenant_id and change.target_id in names
+        }
+
     def _check_fence(self, change: Change) -> None:
         current = self.epochs.get(change.candidate_id or "", change.epoch)
         if current != change.epoch:
@@ -184,18 +231,34 @@ class MemoryUnitOfWork:
         self._log.knowledge.write(change)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
-        names = self._log.agent_skills.get(change.agent_id, set())
-        names = names - {change.target_id} if change.after is None else names | {change.target_id}
-        self._log.agent_skills[change.agent_id] = names
+        log, skill = self._log, (change.tenant_id, change.target_id)
+        is_undone = isinstance(change.request, RestoreRequest)
+        if change.after is None:
+            log.unlistings[skill] = log.listing(change)
+            for key in ((change.tenant_id, agent_id) for agent_id in log.unlistings[skill]):
+                log.agent_skills[key] = log.agent_skills[key] - {change.target_id}
+        elif change.before is None:
+            unlisted = log.unlistings.pop(skill, set())
+            listed = unlisted if is_undone and unlisted else {change.agent_id}
+            self._list(change, listed)
+        elif not is_undone:
+            self._list(change, {change.agent_id})
+
+    def _list(self, change: Change, agent_ids: set[str]) -> None:
+        for agent_id in agent_ids:
+            key = (change.tenant_id, agent_id)
+            names = self._log.agent_skills.get(key, set())
+            self._log.agent_skills[key] = names | {change.target_id}
 
     async def set_agent_skills(self, change: Change) -> None:
-        listed = self._log.agent_skills.get(change.target_id, set())
+        key = (change.tenant_id, change.target_id)
+        listed = self._log.agent_skills.get(key, set())
         before = set(change.before.content.splitlines()) if change.before else set()
         if listed != before:
             raise Stale(f"the skills of agent {change.target_id!r} have moved on")
         after = change.after.content.splitlines() if change.after else []
         self._see_there(change, set(after) - listed)
-        self._log.agent_skills[change.target_id] = set(after)
+        self._log.agent_skills[key] = set(after)
 
     def _see_there(self, change: Change, names: set[str]) -> None:
         began = self._log.changes[change.id].prepared_at

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from core.domain.errors import KeyReused, SkillWorkerError
 from core.domain.models import (
-    AttachRequest,
     ChangeRequest,
     Fence,
     Kind,
+    ListEdit,
     Receipt,
     ReceiptStatus,
     RestoreRequest,
+    SkillListRequest,
     SubmitContext,
 )
 
@@ -54,13 +55,19 @@ class FakeGate:
             raise answer
         return answer
 
+    async def submit_all(
+        self, asked: Sequence[tuple[ChangeRequest, SubmitContext]]
+    ) -> Sequence[Receipt | SkillWorkerError]:
+        """Submit one after another."""
+        return [await self.submit(request, context) for request, context in asked]
+
     async def resume(self, fence: Fence) -> int:
         """Record the call: there is nothing to finish."""
         self.resumed.append(fence)
         return 0
 
     def _done(self, request: ChangeRequest) -> Receipt:
-        is_attach = isinstance(request, AttachRequest)
+        is_attach = isinstance(request, SkillListRequest) and request.edit is not ListEdit.REMOVE
         kind = request.target_kind if isinstance(request, RestoreRequest) else Kind(request.kind)
         number = len(self.submitted) + 1
         return Receipt(

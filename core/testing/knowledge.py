@@ -45,6 +45,30 @@ class MemoryKnowledge:
                 return item
         return None
 
+    async def taken(
+        self,
+        kind: Kind,
+        tenant_id: str,
+        agent_id: str,
+        *,
+        ids: Sequence[str],
+        contents: Sequence[str],
+    ) -> Sequence[KnowledgeItem]:
+        keys = set(map(same_key, contents))
+        return [
+            item
+            for item in self._open()
+            if (item.kind, item.tenant_id) == (kind, tenant_id)
+            and (item.id in ids or (item.agent_id == agent_id and same_key(item.content) in keys))
+        ]
+
+    async def some(
+        self, kind: Kind, tenant_id: str, agent_id: str, *, since: datetime | None, limit: int
+    ) -> Sequence[KnowledgeItem]:
+        own = self._own(kind, tenant_id, agent_id)
+        newer = [i for i in own if since is None or (i.valid_from or since) > since]
+        return newer[:limit]
+
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
         found = self._versions(kind, tenant_id, item_id)
         if not found:

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from core.agent.reply_keys import candidate_prefix, matching_prefix, reply_event
 from core.changes.gate.receipts import receipt_of
-from core.domain.errors import InvalidInput, LeaseLost, NotFound, Refused
+from core.domain.errors import InvalidInput, LeaseLost, NotFound
 from core.domain.input_formats.feedback import feedback_digest
 from core.domain.models import (
     NO_USAGE,
@@ -23,8 +23,6 @@ from core.domain.models import (
     NewFeedback,
     Outcome,
     Outline,
-    Pause,
-    PauseKind,
     Receipt,
     RunEvent,
     Usage,
@@ -33,7 +31,7 @@ from core.domain.models import (
 from core.domain.observers import nobody
 from core.domain.ports import NewId, Observer
 from core.domain.text import has_lone_surrogate
-from core.testing.changes import MemoryChangeLog
+from core.testing.changes import AgentKey, MemoryChangeLog
 from core.testing.determinism import counting_ids, ticking_clock
 
 _STATED = ("role", "goal", "persona")
@@ -42,9 +40,10 @@ SAID_AHEAD = timedelta(minutes=5)  # what is said later than its intake by more 
 
 
 class MemoryAgents:
-    """Agents by id. With a change log, their lists of skills are those set by its changes.
+    """Agents by tenant and id.
 
-    With `sets_up_new`, new agents wait to be set up.
+    With a change log, their lists of skills are those set by its changes. With `sets_up_new`, new
+    agents wait to be set up.
     """
 
     def __init__(
@@ -55,58 +54,74 @@ class MemoryAgents:
         sets_up_new: bool = False,
     ) -> None:
         self._sets_up_new = sets_up_new
-        self._waiting: set[str] = set()
-        self._agents: dict[str, Agent] = {}
-        self._own_skills: dict[str, set[str]] = {}
+        self._waiting: set[AgentKey] = set()
+        self._agents: dict[AgentKey, Agent] = {}
+        self._own_skills: dict[AgentKey, set[str]] = {}
         self._log = log
         for agent in agents:
             self._save(agent)
 
-    async def get(self, agent_id: str) -> Agent:
-        if agent_id not in self._agents:
-            raise NotFound(f"there is no agent {agent_id!r}")
-        skills = self._skills().get(agent_id, set())
-        return self._agents[agent_id].model_copy(update={"skills": tuple(sorted(skills))})
+    async def get(self, tenant_id: str, agent_id: str) -> Agent:
+        key = (tenant_id, agent_id)
+        if key not in self._agents:
+            raise NotFound(f"tenant {tenant_id!r} has no agent {agent_id!r}")
+        skills = self._skills().get(key, set())
+        return self._agents[key].model_copy(update={"skills": tuple(sorted(skills))})
+
+    async def of_id(self, agent_id: str) -> Sequence[Agent]:
+        return [agent for agent in await self.list() if agent.id == agent_id]
+
+    async def having(self, tenant_id: str, skill: str) -> Sequence[Agent]:
+        return [agent for agent in await self.list(tenant_id) if skill in agent.skills]
 
     async def list(self, tenant_id: str | None = None) -> Sequence[Agent]:
-        agents = [await self.get(agent_id) for agent_id in sorted(self._agents)]
+        agents = [await self.get(*key) for key in sorted(self._agents, key=_by_id)]
         return [agent for agent in agents if tenant_id in {None, agent.tenant_id}]
 
     async def save(self, agent: Agent) -> bool:
         return self._save(agent)
 
     async def awaiting_setup(self, limit: int) -> Sequence[Agent]:
-        waiting = [self._agents[agent_id] for agent_id in sorted(self._waiting)]
+        waiting = [self._agents[key] for key in sorted(self._waiting, key=_by_id)]
         return [a.model_copy(update={"skills": ()}) for a in waiting if a.goal.strip()][:limit]
 
-    async def setup_begun(self, agent_id: str) -> None:
-        self._waiting.discard(agent_id)
+    async def setup_begun(self, tenant_id: str, agent_id: str) -> None:
+        self._waiting.discard((tenant_id, agent_id))
 
     def claim_setup(self, agent: Agent) -> bool:
         """Clear the wait of an agent, if it waits and is unchanged since."""
-        known = self._agents.get(agent.id)
-        if known is None or agent.id not in self._waiting:
+        key = _key(agent)
+        known = self._agents.get(key)
+        if known is None or key not in self._waiting:
             return False
         if any(getattr(known, name) != getattr(agent, name) for name in _STATED):
             return False
-        self._waiting.discard(agent.id)
+        self._waiting.discard(key)
         return True
 
     def _save(self, agent: Agent) -> bool:
-        known = self._agents.get(agent.id)
-        if known is not None and known.tenant_id != agent.tenant_id:
-            raise InvalidInput(f"agent {agent.id!r} belongs to another tenant")
+        key = _key(agent)
+        known = self._agents.get(key)
         if known is None:
-            self._skills()[agent.id] = set(agent.skills)
-        self._agents[agent.id] = agent
+            self._skills()[key] = set(agent.skills)
+        self._agents[key] = agent
         had_goal = known is not None and known.goal.strip()
         if self._sets_up_new and agent.goal.strip() and not had_goal:
-            self._waiting.add(agent.id)
+            self._waiting.add(key)
         return known is None
 
-    def _skills(self) -> dict[str, set[str]]:
+    def _skills(self) -> dict[AgentKey, set[str]]:
         # The log replaces its dict on every rollback, so it must not be cached.
         return self._own_skills if self._log is None else self._log.agent_skills
+
+
+def _key(agent: Agent) -> AgentKey:
+    return agent.tenant_id, agent.id
+
+
+def _by_id(key: AgentKey) -> AgentKey:
+    tenant_id, agent_id = key
+    return agent_id, tenant_id
 
 
 _MADE = {ChangeStatus.APPLIED, ChangeStatus.HELD}
@@ -189,60 +204,6 @@ class MemoryRuns:
             intent_hint=part.learning_candidate.intent_hint,
             generation=feedback.generation,
         )
-
-
-class MemoryIntake:
-    """Retry and cancel feedback of the inbox; `current` is the pause."""
-
-    def __init__(
-        self,
-        inbox: MemoryInbox,
-        *,
-        journal: MemoryJournal | None = None,
-        clock: Callable[[], datetime] | None = None,
-    ) -> None:
-        self.current: Pause | None = None
-        self._inbox = inbox
-        self._journal = journal or MemoryJournal()
-        self._clock = clock or ticking_clock()
-
-    async def revive(self, feedback_id: str) -> Feedback:
-        found = await self._inbox.get(feedback_id)
-        if not found.status.is_end:
-            raise Refused(f"feedback {feedback_id} has not ended: it is {found.status}")
-        return self._inbox.queue_again(found)
-
-    async def cancel(self, feedback_id: str, reason: str) -> Feedback:
-        found = await self._inbox.get(feedback_id)
-        if found.status.is_end:
-            raise Refused(f"feedback {feedback_id} has ended: it is {found.status}")
-        taken = self._inbox.take_off(found)
-        await self._inbox.finish(taken, Outcome(status=FeedbackStatus.CANCELLED, error=reason))
-        await self._journal.emit(
-            RunEvent(
-                name="feedback.cancelled",
-                tenant_id=found.tenant_id,
-                feedback_id=feedback_id,
-                data={"error": reason},
-            )
-        )
-        return await self._inbox.get(feedback_id)
-
-    async def pause(self, reason: str) -> Pause:
-        since = self.current.since if self.current else self._clock()
-        known = self.current.reason if self.current else ""
-        self.current = Pause(kind=PauseKind.PAUSED, reason=reason or known, since=since)
-        await self._journal.emit(RunEvent(name="queue.paused", data={"reason": reason}))
-        return self.current
-
-    async def resume(self) -> bool:
-        was_paused, self.current = self.current is not None, None
-        if was_paused:
-            await self._journal.emit(RunEvent(name="queue.resumed"))
-        return was_paused
-
-    async def paused(self) -> Pause | None:
-        return self.current
 
 
 class MemoryJournal:

@@ -49,8 +49,9 @@ def line(number: int) -> str:
 def test_an_import_names_bad_lines_and_an_export_gives_the_good_ones(home: Path) -> None:
     file = write(home / "in.jsonl", line(1), "{oops", line(1), line(2))
     code, out, err = finish(home, "knowledge", "import", str(file))
-    assert (code, out) == (1, "2 created, 1 known, 1 refused\n")
+    assert (code, out) == (1, "2 created, 1 known, 1 refused, 1 with a warning\n")
     assert "line 2: it is no JSON" in err
+    assert "line 4: warning: near MEMORY" in err
     code, out, _ = finish(home, "knowledge", "import", str(file), "--json")
     told = json.loads(out)
     assert (code, told["counts"]["known"], told["counts"]["refused"]) == (1, 3, 1)

@@ -184,7 +184,7 @@ def test_all_that_is_wrong_with_the_inputs_is_named_at_once(
     [
         ("hello", "not well-formed"),
         ('<!DOCTYPE d [<!ENTITY e SYSTEM "file:///etc/passwd">]><d>&e;</d>', "DOCTYPE"),
-        ("<html/>", "not <definitions> of DMN 1.3"),
+        ("<html/>", "not <definitions> of DMN 1.1 to 1.5"),
     ],
 )
 def test_a_file_that_is_no_safe_dmn_is_refused(

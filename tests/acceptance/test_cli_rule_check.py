@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from core.decision_table import decide, parse_xml, to_xml
 from core.domain.models import DecisionRow, DecisionTable, InputColumn, OutputColumn
 from core.entrypoints.cli.app import run
+from tests.support.dmn_files import loans
 
 APPROVAL = DecisionTable(
     name="주문 승인",
@@ -214,3 +215,24 @@ def test_a_large_table_gets_its_verdicts(
         ("overlap", ["n77", "clash"]),
         ("gap", []),
     ]
+
+
+def test_what_is_not_evaluated_and_texts_like_tests_are_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "loans.dmn"
+    spoken = loans("1.5").replace('not("no")', 'not("over 5")')
+    spoken = spoken.replace(
+        '<dmn:text>"no"</dmn:text></dmn:inputEntry>',
+        '<dmn:text>"over 5"</dmn:text></dmn:inputEntry>',
+    )
+    file.write_text(spoken, encoding="utf-8")
+    assert run(["rule", "check", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "note: decision 'Total' is a literalExpression" in out
+    assert "warning [spoken_test]" in out
+    assert "> 5" in out
+    assert run(["rule", "check", str(file), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert any("Rounding" in aside for aside in answer["not_evaluated"])
+    assert [one["kind"] for one in answer["items"] if one["kind"] == "spoken_test"]

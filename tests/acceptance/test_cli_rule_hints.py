@@ -1,4 +1,4 @@
-"""A file that is not DMN 1.3 is named, with what to do about it."""
+"""A file that is not DMN 1.1 to 1.5 is named, with what to do about it."""
 
 from __future__ import annotations
 
@@ -20,19 +20,17 @@ GOOD = to_xml(
     decision_id="refund",
 )
 START, END = GOOD.index("<decisionTable"), GOOD.index("</decisionTable>") + len("</decisionTable>")
-DMN_1_1 = GOOD.replace(
-    "https://www.omg.org/spec/DMN/20191111/MODEL/", "http://www.omg.org/spec/DMN/20151101/dmn.xsd"
-)
+DMN_1_6 = GOOD.replace("/20191111/", "/20240513/")
 
 
 @pytest.mark.parametrize(
     ("xml", "hint"),
     [
-        (DMN_1_1, "Save or export it as DMN 1.3"),
+        (DMN_1_6, "Save or export it as DMN 1.1 to 1.5"),
         ("<!DOCTYPE html><html/>", "Take the `<!DOCTYPE …>` out"),
         (GOOD.replace("?>", "?><?xml-stylesheet href='a'?>", 1), "Take the `<?…?>` out"),
-        ("<html><body>404</body></html>", "Give a DMN 1.3 document"),
-        ("<html><br></html>", "Give a DMN 1.3 document"),
+        ("<html><body>404</body></html>", "Give a DMN document (1.1 to 1.5)"),
+        ("<html><br></html>", "Give a DMN document (1.1 to 1.5)"),
         (GOOD[:START] + GOOD[END:], "Give a decision a <decisionTable>"),
     ],
 )

@@ -9,11 +9,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from core.decision_table.document.tables import cut_out
+from core.decision_table.document.tables import CutOut, cut_each, cut_out
 from core.domain.models import HitPolicy
 from core.entrypoints.cli.app import run
 from tests.acceptance.test_cli import Answer, items
 from tests.support.databases import url_of
+from tests.support.dmn_files import loans
 from tests.support.rules import learnt, row
 
 APPROVAL = learnt(row("> 10", "팀장"), row("<= 10", "없음")).xml.replace("\n", "\r\n")
@@ -121,8 +122,6 @@ def test_a_table_of_that_name_gives_way_only_to_replace(home: Home) -> None:
 
 def test_one_decision_of_several_is_cut_out_and_the_rest_is_told(home: Home) -> None:
     home.write("two.dmn", TWO)
-    (reason,) = reasons(take(home, "two.dmn", code=1))
-    assert all(told in reason for told in ("'승인', '환불'", "--decision"))
     (item,) = items(take(home, "two.dmn", "--decision", "환불"))
     assert (item["target_name"], item["left_out"]) == ("환불", ["승인"])
     assert home.call("rule", "export", "환불")[1] == cut_out(TWO, "환불").xml.encode()
@@ -130,6 +129,46 @@ def test_one_decision_of_several_is_cut_out_and_the_rest_is_told(home: Home) -> 
         "no decision table is named 'x'"
         in reasons(take(home, "two.dmn", "--decision", "x", code=1))[0]
     )
+
+
+def test_all_tables_of_a_file_go_in_each_as_a_rule_of_its_own(home: Home) -> None:
+    home.write("two.dmn", TWO)
+    taken = items(take(home, "two.dmn"))
+    assert [(one["target_name"], one["left_out"]) for one in taken] == [("승인", []), ("환불", [])]
+    assert home.call("rule", "export", "환불")[1] == cut_out(TWO, "환불").xml.encode()
+    assert {one["status"] for one in items(take(home, "two.dmn"))} == {"known"}
+
+
+def test_a_file_of_dmn_1_5_goes_in_decides_and_comes_out(home: Home) -> None:
+    home.write("loans.dmn", loans("1.5"))
+    eligible, fee = items(take(home, "loans.dmn"))
+    assert (eligible["target_name"], fee["target_name"]) == ("Eligibility", "Fee")
+    assert "literalExpression" in str(eligible["not_evaluated"])
+    exported = home.call("rule", "export", "Eligibility")[1].decode()
+    (cut, _) = cut_each(loans("1.5"))
+    assert isinstance(cut, CutOut)
+    assert exported == cut.xml
+    case = ("--input", 'applicant={"age": 17}', "--input", "score=700")
+    assert home.answer("rule", "decide", "Eligibility", *case, code=1)
+    whole = '{"age": 17, "joined": "2020-01-01", "job": {"title": "baker"}}'
+    decided = home.answer(
+        "rule", "decide", "Eligibility", "--input", f"applicant={whole}", "--input", "score=700"
+    )
+    assert decided["outputs"] == {"answer": "no"}
+
+
+def test_a_broken_table_of_a_file_is_named_and_the_others_go_in(home: Home) -> None:
+    broken = loans("1.4").replace("<dmn:outputEntry><dmn:text>25</dmn:text></dmn:outputEntry>", "")
+    home.write("loans.dmn", broken.replace("<dmn:output name", "<dmn:output label"))
+    told = take(home, "loans.dmn", code=1)
+    assert [one["target_name"] for one in items(told)] == ["Eligibility"]
+    assert "the table of 'Fee'" in reasons(told)[0]
+
+
+def test_two_tables_of_one_name_in_a_file_are_named(home: Home) -> None:
+    home.write("loans.dmn", loans("1.3").replace('id="d_fee" name="Fee"', 'name="eligibility"'))
+    (reason,) = set(reasons(take(home, "loans.dmn", code=1))[:1])
+    assert "rename all but one" in reason
 
 
 def test_a_table_beside_one_of_the_same_columns_needs_a_reason(home: Home) -> None:

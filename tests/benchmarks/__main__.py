@@ -1,13 +1,18 @@
-"""`python -m tests.benchmarks [NAME …]`: measure, and print one table."""
+"""`python -m tests.benchmarks [NAME …]`: measure, and print one table.
+
+`search-recall --pairs FILE` measures search on a file of pairs instead of the project's own.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from tests.benchmarks import (
     cpu,
+    importing,
     latency,
     meaning,
     memory,
@@ -16,6 +21,7 @@ from tests.benchmarks import (
     scale,
     search,
     search_latency,
+    search_pairs,
     simulation,
     soak,
     tables,
@@ -37,6 +43,7 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
 }
 # Parts of others, and long ones: run by name only.
 BY_NAME = {
+    "import": importing.measure,
     "search-recall": search.recall,
     "search-latency": search_latency.measure,
     "meaning": meaning.measure,
@@ -48,6 +55,8 @@ BY_NAME = {
 
 def main() -> int:
     """Run the named benchmarks, BENCHMARKS by default; return 1 if a figure misses its target."""
+    if "--pairs" in sys.argv:
+        return _pairs(sys.argv[1:])
     names = sys.argv[1:] or list(BENCHMARKS)
     known = BENCHMARKS | BY_NAME
     unknown = [name for name in names if name not in known]
@@ -63,4 +72,24 @@ def main() -> int:
     return 0 if all(figure.is_met for figure in figures) else 1
 
 
-sys.exit(main())
+def _pairs(arguments: list[str]) -> int:
+    match arguments:
+        case ["search-recall", "--pairs", *files] if files:
+            pass
+        case _:
+            print("usage: python -m tests.benchmarks search-recall --pairs FILE [FILE …]")
+            return 2
+    figures: list[Figure] = []
+    for file in files:
+        print(f"measuring search on {file} …", file=sys.stderr, flush=True)
+        try:
+            figures += asyncio.run(search_pairs.measure_pairs(Path(file)))
+        except search_pairs.BadPairs as error:
+            print(error, file=sys.stderr)
+            return 2
+    print_table(figures)
+    return 0 if all(figure.is_met for figure in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

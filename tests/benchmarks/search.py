@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import unicodedata
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from core.adapters.embedded.postgres import embedded_postgres
-from core.adapters.postgres.migrations import migrate
-from core.adapters.postgres.pool import open_pool
-from core.adapters.postgres.queries import Pool, connection, transaction
+from core.adapters.postgres.queries import connection, transaction
 from core.adapters.postgres.search import PostgresSearch, index_document
 from tests.benchmarks import search_latency
-from tests.benchmarks.search_rivals import FullText, WordBm25
+from tests.benchmarks.search_database import database
+from tests.benchmarks.search_rivals import RIVALS, Bm25, FullText
 from tests.benchmarks.search_sets import AGENT, DATA, TENANT, Query, documents, queries
 from tests.benchmarks.table import Figure
 
@@ -29,24 +24,11 @@ HALVES = ("tuning half", "held-out half")
 
 @dataclass(frozen=True)
 class Found:
-    """What each of three searches returned for a query, best first."""
+    """What our search and each rival returned for a query, best first."""
 
     query: Query
     ours: Sequence[str]
-    full_text: Sequence[str]
-    words: Sequence[str]
-
-
-@asynccontextmanager
-async def database() -> AsyncIterator[Pool]:
-    """Yield a pool on a throw-away server with our schema."""
-    with (
-        tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as home,
-        embedded_postgres(Path(home)) as uri,
-    ):
-        await migrate(uri)
-        async with open_pool(uri) as pool:
-            yield pool
+    rivals: Mapping[str, Sequence[str]]
 
 
 async def measure() -> list[Figure]:
@@ -70,9 +52,9 @@ async def recall() -> list[Figure]:
 
 
 async def look() -> tuple[list[Found], Figure]:
-    """Index the corpus and run all queries in three searches; in ours also the hopeless ones."""
+    """Index the corpus and run all queries in all searches; in ours also the hopeless ones."""
     corpus = documents()
-    words = WordBm25(corpus)
+    rivals = {name: Bm25(corpus, terms) for name, terms in RIVALS.items()}
     async with database() as pool:
         async with transaction(pool) as conn:
             for document in corpus:
@@ -85,8 +67,8 @@ async def look() -> tuple[list[Found], Figure]:
                 Found(
                     query,
                     await _ours(search, query.text),
-                    await full_text.best(query.text, FIRST),
-                    words.best(query.text, FIRST),
+                    {name: rival.best(query.text, FIRST) for name, rival in rivals.items()}
+                    | {"PostgreSQL full text": await full_text.best(query.text, FIRST)},
                 )
                 for query in queries()
             ]
@@ -136,12 +118,11 @@ def _total(found: Sequence[Found], half: bool) -> Figure:
 
 def _figure(name: str, found: Sequence[Found], *, promised: bool = True) -> Figure:
     ours = _recall(found, [f.ours for f in found])
-    full_text = _recall(found, [f.full_text for f in found])
-    words = _recall(found, [f.words for f in found])
+    rivals = {name: _recall(found, [one.rivals[name] for one in found]) for name in found[0].rivals}
     return Figure(
         name,
         f"{ours:.3f} of {len(found)}",
-        f"PostgreSQL full text {full_text:.3f}, BM25 over words {words:.3f}",
+        ", ".join(f"{name} {share:.3f}" for name, share in rivals.items()),
         ours,
         at_least=TARGET if promised else None,
     )

@@ -117,6 +117,7 @@ async def _taken(pool: Pool) -> int:
         rows = await conn.execute(
             "SELECT pg_total_relation_size('search_documents')"
             " + pg_total_relation_size('search_postings')"
+            " + pg_total_relation_size('search_sizes')"
             " + pg_total_relation_size('search_vocabulary') AS taken"
         )
         found = await rows.fetchone()

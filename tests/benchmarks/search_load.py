@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.adapters.postgres.queries import Pool, connection
-from core.knowledge.search.documents import SearchDocument, impacts, index_terms
+from core.knowledge.search.documents import SearchDocument, index_terms
 from tests.benchmarks.search_sets import TENANT
 
-_COLUMNS = "tenant_id, kind, item_id, agent_id, name, content, files"
-_WITHOUT = """
-ALTER TABLE search_postings DROP CONSTRAINT search_postings_pkey;
-DROP INDEX search_postings_by_document;
-ALTER TABLE search_postings DISABLE TRIGGER ALL;
-"""
+_COLUMNS = "tenant_id, kind, item_id, agent_id, name, content, files, length, keys"
+_WITHOUT = "ALTER TABLE search_postings DROP CONSTRAINT search_postings_pkey;"
 _WITH = """
-ALTER TABLE search_postings ADD PRIMARY KEY (term, document_id) INCLUDE (agent, impact, kind);
-CREATE INDEX search_postings_by_document ON search_postings (document_id, term) INCLUDE (impact);
-ALTER TABLE search_postings ENABLE TRIGGER ALL;
+ALTER TABLE search_postings ADD PRIMARY KEY (term, document_id) INCLUDE (owner, shape);
 VACUUM ANALYZE search_documents;
 VACUUM ANALYZE search_postings;
 """
@@ -36,37 +30,32 @@ async def load(pool: Pool, documents: Sequence[SearchDocument]) -> None:
         keys: dict[str, int] = {}
         for start in range(0, len(documents), 1_000):
             part = documents[start : start + 1_000]
-            terms = [index_terms(document) for document in part]
-            async with conn.cursor().copy(f"COPY search_documents ({_COLUMNS}) FROM STDIN") as copy:
-                for document in part:
-                    row = document.model_dump(exclude={"version"})
-                    row["files"] = list(document.files)
-                    await copy.write_row([*row.values()])
-            rows = await conn.execute(
-                "SELECT item_id, id FROM search_documents WHERE item_id = ANY (%s)",
-                ([document.item_id for document in part],),
-            )
-            ids = {row["item_id"]: row["id"] for row in await rows.fetchall()}
-            new = sorted({term for found in terms for term in impacts(found)} - keys.keys())
-            words = sorted({word for found in terms for word in (*found.counts, *found.words)})
-            await conn.execute(_WORDS, {"tenant_id": TENANT, "words": words})
+            found = [index_terms(document) for document in part]
+            new = sorted({term for terms in found for term in terms.shapes} - keys.keys())
             rows = await conn.execute(
                 "SELECT t AS term, search_key(%s, t) AS key FROM unnest(%s::text[]) t",
                 (TENANT, new),
             )
             keys |= {row["term"]: row["key"] for row in await rows.fetchall()}
+            words = sorted({word for terms in found for word in terms.counts})
+            await conn.execute(_WORDS, {"tenant_id": TENANT, "words": words})
+            async with conn.cursor().copy(f"COPY search_documents ({_COLUMNS}) FROM STDIN") as copy:
+                for document, terms in zip(part, found, strict=True):
+                    row = document.model_dump(exclude={"version"})
+                    row["files"] = list(document.files)
+                    own = [keys[term] for term in terms.shapes]
+                    await copy.write_row([*row.values(), terms.length, own])
             rows = await conn.execute(
-                "SELECT a AS agent, coalesce(hashtext(a), 0) AS key FROM unnest(%s::text[]) a",
-                ([*{document.agent_id for document in part}],),
+                "SELECT item_id, id, search_owner(agent_id, kind) AS owner FROM search_documents"
+                " WHERE item_id = ANY (%s)",
+                ([document.item_id for document in part],),
             )
-            agents = {row["agent"]: row["key"] for row in await rows.fetchall()}
+            known = {row["item_id"]: row for row in await rows.fetchall()}
             async with conn.cursor().copy("COPY search_postings FROM STDIN") as copy:
-                for document, found in zip(part, terms, strict=True):
-                    agent = agents[document.agent_id]
-                    for term, part_of_score in impacts(found).items():
-                        place = (keys[term], ids[document.item_id])
-                        row = (*place, agent, round(part_of_score * 10_000), document.kind[0])
-                        await copy.write_row(row)
+                for document, terms in zip(part, found, strict=True):
+                    row = known[document.item_id]
+                    for term, shaped in terms.shapes.items():
+                        await copy.write_row((keys[term], row["id"], row["owner"], shaped))
         await _run(pool, _WITH)
 
 

@@ -1,15 +1,19 @@
-"""The baselines of search: the full-text search of PostgreSQL, and BM25 over words."""
+"""The baselines of search: PostgreSQL's full-text search, and BM25 over words and characters."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from core.adapters.postgres.queries import Connection
 from core.knowledge.search.documents import SearchDocument
 
+# With 1.5, the other usual value of k1, no first hit or recall at five differs by more than 0.04.
 _K1, _B = 1.2, 0.75
+_WORD = re.compile(r"\w+")
 
 
 class FullText:
@@ -23,7 +27,7 @@ class FullText:
         async with self._conn.cursor() as cursor:
             await cursor.executemany(
                 "INSERT INTO rival VALUES (%s, to_tsvector('simple', %s))",
-                [(d.item_id, f"{d.name}\n{d.content}\n{' '.join(d.files)}") for d in documents],
+                [(d.item_id, _text(d)) for d in documents],
             )
 
     async def best(self, query: str, limit: int) -> list[str]:
@@ -36,28 +40,70 @@ class FullText:
         return [row["id"] for row in await rows.fetchall()]
 
 
-class WordBm25:
-    """BM25 over words separated by blanks, case folded."""
+def words(text: str) -> Iterator[str]:
+    """Yield the words of a text: letters, digits and underscores, case folded."""
+    yield from _WORD.findall(_folded(text))
 
-    def __init__(self, documents: Sequence[SearchDocument]) -> None:
-        self._words = {
-            d.item_id: Counter(f"{d.name} {d.content}".casefold().split()) for d in documents
-        }
-        self._standing = Counter(word for words in self._words.values() for word in words)
-        self._mean = sum(w.total() for w in self._words.values()) / len(self._words)
+
+def characters(text: str) -> Iterator[str]:
+    """Yield the characters of each word and their pairs."""
+    for word in _folded(text).split():
+        yield from _grams(word)
+
+
+def joined_characters(text: str) -> Iterator[str]:
+    """Yield the characters of a text without blanks and their pairs: also across words."""
+    yield from _grams("".join(_folded(text).split()))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def _grams(text: str) -> Iterator[str]:
+    yield from text
+    yield from (text[at : at + 2] for at in range(len(text) - 1))
+
+
+RIVALS: Mapping[str, Callable[[str], Iterator[str]]] = {
+    "BM25 over words": words,
+    "over characters and pairs in words": characters,
+    "over characters and pairs without blanks": joined_characters,
+}
+
+
+class Bm25:
+    """BM25 over any terms of all that we index of an item."""
+
+    def __init__(
+        self, documents: Sequence[SearchDocument], terms: Callable[[str], Iterator[str]]
+    ) -> None:
+        self._terms = terms
+        self._postings: dict[str, dict[str, int]] = defaultdict(dict)
+        self._lengths: dict[str, int] = {}
+        for document in documents:
+            counts = Counter(terms(_text(document)))
+            self._lengths[document.item_id] = counts.total()
+            for term, count in counts.items():
+                self._postings[term][document.item_id] = count
+        self._mean = sum(self._lengths.values()) / max(1, len(documents))
 
     def best(self, query: str, limit: int) -> list[str]:
-        asked = query.casefold().split()
-        scores = {item: self._score(asked, words) for item, words in self._words.items()}
-        ranked = sorted((item for item in scores if scores[item]), key=lambda i: -scores[i])
-        return ranked[:limit]
+        scores: Counter[str] = Counter()
+        for term, times in Counter(self._terms(query)).items():
+            postings = self._postings.get(term, {})
+            idf = self._idf(len(postings))
+            for item, count in postings.items():
+                norm = _K1 * (1 - _B + _B * self._lengths[item] / self._mean)
+                scores[item] += times * idf * count * (_K1 + 1) / (count + norm)  # type: ignore[assignment]
+        return sorted(scores, key=lambda item: (-scores[item], item))[:limit]
 
-    def _score(self, asked: Sequence[str], words: Counter[str]) -> float:
-        norm = _K1 * (1 - _B + _B * words.total() / self._mean)
-        return sum(
-            self._idf(word) * words[word] * (_K1 + 1) / (words[word] + norm) for word in asked
-        )
+    def _idf(self, standing: int) -> float:
+        return math.log(1 + (len(self._lengths) - standing + 0.5) / (standing + 0.5))
 
-    def _idf(self, word: str) -> float:
-        standing = self._standing[word]
-        return math.log(1 + (len(self._words) - standing + 0.5) / (standing + 0.5))
+
+def _text(document: SearchDocument) -> str:
+    """Return name, content and files; a name that begins the content stands there once."""
+    is_shown = " ".join(document.content.split()).startswith(document.name.rstrip("…"))
+    parts = ["" if is_shown else document.name, document.content, *document.files]
+    return "\n".join(filter(None, parts))

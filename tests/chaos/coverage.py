@@ -57,7 +57,9 @@ INSIDE = {
 # Calls that no piece of feedback makes between its claim and its end, or only after a failure.
 ELSEWHERE: dict[str, str] = {
     "agents.awaiting_setup": "beside the jobs",
+    "agents.having": "no task of the suite deletes a skill",
     "agents.list": "the command line",
+    "agents.of_id": "the command line",
     "agents.setup_begun": "the command line",
     "answers.begin": "the HTTP API",
     "answers.end": "the HTTP API",

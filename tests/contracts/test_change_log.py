@@ -6,7 +6,8 @@ import pytest
 
 from core.adapters.postgres.knowledge import PostgresKnowledge
 from core.adapters.postgres.queries import Pool
-from core.domain.models import Kind
+from core.domain.errors import Stale
+from core.domain.models import ChangeStatus, Kind
 from core.domain.ports import ChangeLog, Knowledge
 from core.testing.changes import MemoryChangeLog
 from core.testing.knowledge import MemoryKnowledge
@@ -38,3 +39,9 @@ class TestPostgres(PostgresStores, ChangeLogContract):
         assert [(item.id, item.content, item.change_id) for item in items] == [
             ("mem-1", "one", "c1")
         ]
+
+    async def test_an_ended_change_is_not_opened_again(self, change_log: ChangeLog) -> None:
+        change = memory_change("c1", None, "one")
+        await carry_out(change_log, change)
+        with pytest.raises(Stale, match="change c1 is settled already"):
+            await change_log.open(change.model_copy(update={"status": ChangeStatus.PREPARED}), {})

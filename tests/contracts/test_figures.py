@@ -12,6 +12,7 @@ from core.adapters.postgres.job_sweep import take_over
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import Pool, connection
+from core.domain.models import FeedbackStatus
 from core.domain.ports import Figures
 from core.testing.determinism import counting_ids
 from tests.contracts.suites.figures import FiguresContract, put
@@ -96,3 +97,39 @@ async def test_what_has_ended_is_counted_once_a_minute_what_waits_each_time(
     assert (soon.counts, soon.last_hour) == ({"queued": 1}, {"dead": 1})
     now = 60.0
     assert (await figures.standing(None)).counts == {"queued": 1, "dead": 1}
+
+
+async def test_of_a_day_what_ended_is_counted_each_time_of_more_once_a_minute(
+    pool: Pool,
+) -> None:
+    now = 0.0
+    figures = PostgresFigures(pool, stalled_after=30, clock=lambda: now)
+    inbox = PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+
+    async def counted(days: int) -> int:
+        series = await figures.ended(None, 3_600, 24 * days)
+        return sum(sum(bucket.by_status.values()) for bucket in series.buckets)
+
+    assert [await counted(1), await counted(2)] == [0, 0]
+    await put(inbox, "t", FeedbackStatus.HELD)
+    assert [await counted(1), await counted(2)] == [1, 0]
+    now = 60.0
+    assert [await counted(1), await counted(2)] == [1, 1]
+
+
+async def test_a_worker_works_on_what_it_has_not_ended_and_others_do_not(pool: Pool) -> None:
+    inbox = PostgresInbox(pool, Jobs(pool), counting_ids("feedback"))
+    ended, begun, _ = [await put(inbox, "t") for _ in range(3)]
+    async with connection(pool) as conn:
+        await conn.execute(
+            "INSERT INTO procrastinate_workers (id) OVERRIDING SYSTEM VALUE VALUES (1), (2)"
+        )
+        for feedback_id, status in ((ended, "doing"), (ended, "succeeded"), (begun, "doing")):
+            await conn.execute(
+                "UPDATE procrastinate_jobs SET worker_id = 1, status = %s"
+                " WHERE args ->> 'feedback_id' = %s",
+                (status, feedback_id),
+            )
+    one, two = await PostgresFigures(pool, stalled_after=30).workers("t")
+    assert (one.working, one.feedback_ids) == (1, (begun,))
+    assert (two.working, two.feedback_ids) == (0, ())

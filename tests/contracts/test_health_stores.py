@@ -15,8 +15,13 @@ from core.domain.models import RunEvent, Usage
 from core.domain.ports import Backlog, ChangeLog, Inbox, Intake, Journal, Replies
 from core.testing.changes import MemoryChangeLog
 from core.testing.determinism import counting_ids
+from core.testing.intake import MemoryIntake
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.stores import MemoryInbox, MemoryIntake, MemoryJournal, MemoryReplies
+from core.testing.stores import (
+    MemoryInbox,
+    MemoryJournal,
+    MemoryReplies,
+)
 from tests.contracts.suites.backlog import BacklogContract
 from tests.contracts.suites.observed import ObservedContract, Told
 from tests.support.postgres_stores import PostgresStores

@@ -9,8 +9,14 @@ import pytest
 from core.adapters.postgres.queries import Pool, connection
 from core.domain.ports import ChangeLog, Inbox, Intake, Journal, Replies, Runs
 from core.testing.changes import MemoryChangeLog
+from core.testing.intake import MemoryIntake
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.stores import MemoryInbox, MemoryIntake, MemoryJournal, MemoryReplies, MemoryRuns
+from core.testing.stores import (
+    MemoryInbox,
+    MemoryJournal,
+    MemoryReplies,
+    MemoryRuns,
+)
 from tests.contracts.suites.inbox import (
     DONE,
     InboxContract,

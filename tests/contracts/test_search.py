@@ -97,3 +97,43 @@ class TestPostgres(SearchContract):
         async with transaction(pool) as conn, conn.transaction(force_rollback=True):
             await index_document(conn, memory("m", "환불 규정"))
         assert await found(search, "환불") == []
+
+    async def test_the_mean_length_is_that_of_the_tenants_documents_at_once(
+        self, pool: Pool, index: SearchIndex
+    ) -> None:
+        async def sizes() -> tuple[int, int]:
+            async with connection(pool) as conn:
+                rows = await conn.execute(
+                    "SELECT coalesce(sum(documents), 0) AS documents,"
+                    " coalesce(sum(length), 0) AS length, count(*) AS rows"
+                    " FROM search_sizes WHERE tenant_id = 't'"
+                )
+                (row,) = await rows.fetchall()
+                assert row["rows"] < 130
+                return row["documents"], row["length"]
+
+        await index.put(memory("other", "of another tenant", tenant_id="u"))
+        assert await sizes() == (0, 0)
+        for number in range(150):
+            await index.put(memory(f"m{number}", "one two three"))
+        await index.put(memory("m0", "one two three four five"))
+        assert await sizes() == (150, 452)
+        await index.drop("t", Kind.MEMORY, "m0")
+        await index.drop("t", Kind.MEMORY, "m0")
+        assert await sizes() == (149, 447)
+
+    async def test_a_deleted_or_changed_item_leaves_no_posting(
+        self, pool: Pool, index: SearchIndex
+    ) -> None:
+        await index.put(memory("m", "one two three"))
+        await index.put(memory("m", "환불 규정"))
+        async with connection(pool) as conn:
+            rows = await conn.execute(
+                "SELECT count(*) AS postings, (SELECT cardinality(keys) FROM search_documents)"
+                " AS keys FROM search_postings"
+            )
+            (row,) = await rows.fetchall()
+            assert row["postings"] == row["keys"] == 5
+            await conn.execute("DELETE FROM search_documents")
+            left = await (await conn.execute("SELECT FROM search_postings")).fetchall()
+        assert left == []

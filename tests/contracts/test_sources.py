@@ -10,8 +10,10 @@ from core.adapters.postgres.inbox import PostgresDeliveries
 from core.adapters.postgres.queries import Pool
 from core.domain.ports import Deliveries, Inbox, Intake
 from core.testing.contracts.source import SourceContract, SourceWorld
-from core.testing.deliveries import MemoryDeliveries
-from core.testing.stores import MemoryInbox, MemoryIntake
+from core.testing.intake import MemoryDeliveries, MemoryIntake
+from core.testing.stores import (
+    MemoryInbox,
+)
 from tests.contracts.suites.deliveries import DeliveriesContract
 from tests.support.postgres_stores import PostgresStores
 from tests.support.supabase import supabase

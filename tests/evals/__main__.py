@@ -1,8 +1,8 @@
-"""`LLM_MODEL=… python -m tests.evals noise`: put a real model to the stories, and print a table.
+"""`python -m tests.evals NAME`: `rules`, `differences` and `streams` count what the sets come to.
 
-`python -m tests.evals streams [FILE] [--show]`: play streams of feedback, by the stand-in unless
-`LLM_MODEL` is set, and print how many end as they should; `--show` prints those of the open set
-that do not.
+`LLM_MODEL=… python -m tests.evals noise` puts a real model to the stories, and prints a table.
+`streams [FILE] [--show]` plays streams of feedback, by the stand-in unless `LLM_MODEL` is set;
+`--show` prints those of the open set that do not end as they should.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from core.app.observability import configure_logging
 from core.app.program import open_app
 from core.app.settings import load_settings
-from tests.evals import noise, streams
+from tests.evals import differences, noise, rules, streams
 
 
 async def _noise(home: Path) -> list[noise.Told]:
@@ -52,12 +52,25 @@ def _play(arguments: list[str]) -> int:
 
 
 def main() -> int:
-    """Run what is asked for in a place of its own; 1 where a story did not end as expected."""
+    """Run an evaluation; 1 where a text did not end as expected."""
+    if sys.argv[1:] == ["rules"]:
+        print("\n".join(map(rules.report, ("open", "sealed"))))
+        return int(any(one.is_wrong for one in rules.judge("open")))
+    if sys.argv[1:2] == ["differences"]:
+        return differences.main(sys.argv[2:])
     if sys.argv[1:2] == ["streams"]:
         return _play(sys.argv[2:])
     if sys.argv[1:] != ["noise"]:
-        print("usage: LLM_MODEL=… python -m tests.evals noise | streams [FILE] [--show]")
+        print(
+            "usage: python -m tests.evals rules | differences [KORSTS.tsv]"
+            " | streams [FILE] [--show] | noise (with LLM_MODEL)"
+        )
         return 2
+    return _told()
+
+
+def _told() -> int:
+    """Run the stories in a place of their own."""
     configure_logging("warning", "console")
     with tempfile.TemporaryDirectory(prefix="skill-worker-evals-") as home:
         told = asyncio.run(_noise(Path(home)))

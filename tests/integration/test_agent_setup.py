@@ -80,7 +80,7 @@ async def test_a_goal_becomes_a_memory_a_rule_and_a_skill(app: App) -> None:
     assert await kinds(app, "desk") == ["DMN_RULE", "MEMORY", "SKILL"]
     (memory,) = await app.stores.knowledge.list(tenant_id="t", agent_id="desk", kind=Kind.MEMORY)
     assert memory.content == "고객은 금액을 원 단위로 보기를 원합니다."
-    (name,) = (await app.stores.agents.get("desk")).skills
+    (name,) = (await app.stores.agents.get("t", "desk")).skills
     bundle = await app.stores.skills.read(name, "t")
     assert bundle is not None
     assert "수수료를 계산하고" in bundle.document

@@ -99,6 +99,10 @@ async def test_a_batch_goes_in_whole_or_not_at_all(api: Api) -> None:
     refused = await api.call("POST", "/v1/feedback/batch", {"items": bad}, who=OF_T)
     assert refused.status_code == 404
     assert "items.3: there is no agent" in refused.json()["detail"]
+    many = [{**PIECE, "agent_ids": ["nobody"]}] * 23
+    refused = await api.call("POST", "/v1/feedback/batch", {"items": many}, who=OF_T)
+    assert "items.19: " in refused.json()["detail"]
+    assert refused.json()["detail"].endswith("; and 3 more")
     assert (await api.call("GET", "/v1/feedback")).json()["items"] == []
     answer = await api.call("POST", "/v1/feedback/batch", {"items": pieces}, who=OF_T)
     assert [item["new"] for item in answer.json()["items"]] == [True] * 3

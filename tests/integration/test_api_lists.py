@@ -8,9 +8,10 @@ from urllib.parse import quote
 
 import pytest
 
-from core.domain.models import MemoryRequest, Operation, SubmitContext
+from core.domain.models import MemoryRequest, Operation, Receipt, SkillRequest, SubmitContext
 from core.domain.models.access import Role
 from tests.support.api import Api, one_of, opened_api
+from tests.support.learning import Teacher
 
 OF_T, OF_U = one_of("t"), one_of("u")
 
@@ -90,8 +91,6 @@ async def test_agents_are_listed_added_and_changed(api: Api) -> None:
     assert (changed.status_code, changed.json()["name"]) == (200, "D2")
     assert (await api.call("GET", "/v1/agents/d", who=OF_T)).json() == changed.json()
     assert (await api.call("GET", "/v1/agents/d", who=OF_U)).status_code == 404
-    taken = await api.call("PUT", "/v1/agents/d", {"name": "Mine"}, who=OF_U)
-    assert (taken.status_code, taken.json()["kind"]) == (409, "refused")
     assert (await api.call("PUT", "/v1/agents/e", {"name": "E"})).status_code == 422
     for body in ({"name": " "}, {"name": "E", "skills": ["x"]}, {"name": "a\0b"}, {}, [], "x"):
         answer = await api.call("PUT", "/v1/agents/e", body, who=OF_T)
@@ -130,3 +129,132 @@ async def test_reading_takes_its_role(api: Api) -> None:
     body = {"name": "D", "tenant_id": "t"}
     who = one_of("t", Role.READ, Role.REVIEW, Role.SUBMIT)
     assert (await api.call("PUT", "/v1/agents/d", body, who=who)).status_code == 403
+
+
+async def test_an_id_of_two_tenants_is_an_agent_of_each(api: Api) -> None:
+    for who, name in ((OF_T, "T's"), (OF_U, "U's")):
+        saved = await api.call("PUT", "/v1/agents/twin", {"name": name}, who=who)
+        assert (saved.status_code, saved.json()["name"]) == (201, name)
+        assert (await api.call("GET", "/v1/agents/twin", who=who)).json() == saved.json()
+    said = {"agent_ids": ["twin"], "content": "원화로 적어 주세요"}
+    for who in (OF_T, OF_U):
+        assert (await api.call("POST", "/v1/feedback", said, who=who)).is_success
+    refused = await api.call("GET", "/v1/agents/twin")
+    assert (refused.status_code, refused.json()["kind"]) == (422, "invalid")
+    assert refused.json()["detail"] == "several tenants have an agent 'twin': 't', 'u'"
+    of_u = await api.call("GET", "/v1/agents/twin", params={"tenant_id": "u"})
+    assert of_u.json()["name"] == "U's"
+    first = (await api.call("GET", "/v1/agents", params={"limit": 4})).json()
+    rest = (await api.call("GET", "/v1/agents", params={"cursor": first["next"]})).json()
+    listed = [(agent["id"], agent["tenant_id"]) for agent in first["items"] + rest["items"]]
+    assert listed == [("a", "t"), ("b", "t"), ("c", "u"), ("twin", "t"), ("twin", "u")]
+
+
+async def with_skills(api: Api) -> None:
+    """Let agent a have `refund`, b `refund` and `audit`; both are of tenant t."""
+    teacher = Teacher(api.app)
+    for name in ("refund", "audit"):
+        await teacher.skill(name, f"# {name}\n")
+    answers = [
+        await api.call("PUT", "/v1/agents/b/skills/refund", who=OF_T),
+        await api.call("PUT", "/v1/agents/b/skills/audit", who=OF_T),
+        await api.call("DELETE", "/v1/agents/a/skills/audit", who=OF_T),
+    ]
+    assert [answer.json()["status"] for answer in answers] == ["attached", "attached", "applied"]
+
+
+async def lists(api: Api) -> dict[str, list[str]]:
+    return {
+        agent: [
+            item["name"]
+            for item in (await api.call("GET", f"/v1/agents/{agent}/skills")).json()["items"]
+        ]
+        for agent in ("a", "b")
+    }
+
+
+async def test_an_agents_list_of_skills_is_edited_and_each_edit_undone(api: Api) -> None:
+    await with_skills(api)
+    assert await lists(api) == {"a": ["refund"], "b": ["audit", "refund"]}
+    shared = (await api.call("GET", "/v1/agents/b/skills", who=OF_T)).json()["items"]
+    assert [item["shared_with"] for item in shared] == [[], ["a"]]
+    one = "/v1/agents/b/skills/refund"
+    assert (await api.call("GET", one, who=OF_T)).json() == shared[1]
+    assert (await api.call("GET", "/v1/agents/a/skills/audit", who=OF_T)).status_code == 404
+    again = await api.call("PUT", one, who=OF_T)
+    assert (again.status_code, again.json()["status"]) == (200, "known")
+    path = "/v1/agents/b/skills"
+    ahead = await api.call("PUT", path, {"skills": ["audit"], "dry_run": True}, who=OF_T)
+    assert ahead.json()["status"] == "prepared"
+    done = (await api.call("PUT", path, {"skills": ["audit"]}, who=OF_T)).json()
+    assert (done["kind"], done["operation"], done["target_id"]) == ("AGENT_SKILLS", "UPDATE", "b")
+    assert await lists(api) == {"a": ["refund"], "b": ["audit"]}
+    revert = f"/v1/changes/{done['change_id']}/revert"
+    assert (await api.call("POST", revert, {"reason": "x"}, who=OF_T)).is_success
+    assert await lists(api) == {"a": ["refund"], "b": ["audit", "refund"]}
+    records = (await api.call("GET", "/v1/history", params={"kind": "AGENT_SKILLS"})).json()
+    assert [record["new_content"] for record in records["items"]][:2] == ["audit\nrefund", "audit"]
+
+
+async def test_an_edit_of_a_list_that_cannot_be_is_answered_as_what_it_is(api: Api) -> None:
+    await with_skills(api)
+    for method, path, body, status in (
+        ("PUT", "/v1/agents/a/skills/nope", None, 404),
+        ("DELETE", "/v1/agents/a/skills/audit", None, 404),
+        ("PUT", "/v1/agents/a/skills", {"skills": ["nope"]}, 422),
+        ("PUT", "/v1/agents/a/skills", {"skills": "refund"}, 422),
+        ("PUT", "/v1/agents/a/skills", {}, 422),
+        ("PUT", "/v1/agents/nobody/skills/refund", None, 404),
+    ):
+        answer = await api.call(method, path, body, who=OF_T)
+        assert answer.status_code == status, (path, answer.text)
+        assert answer.json()["detail"]
+    reader = one_of("t", Role.READ, Role.OPERATE, Role.SUBMIT)
+    refused = await api.call("DELETE", "/v1/agents/a/skills/refund", who=reader)
+    assert refused.status_code == 403
+    assert await lists(api) == {"a": ["refund"], "b": ["audit", "refund"]}
+
+
+async def deleted(api: Api, name: str, *, for_all: bool = False) -> Receipt:
+    """Let agent a ask for the deletion of a skill."""
+    request = SkillRequest(
+        operation=Operation.DELETE, target_id=name, for_all=for_all, reason="폐지"
+    )
+    context = SubmitContext(key=f"no {name}", tenant_id="t", agent_id="a")
+    return await api.app.gate.submit(request, context)
+
+
+async def test_a_skill_deleted_for_all_by_approval_is_back_on_all_lists(api: Api) -> None:
+    await with_skills(api)
+    held = await deleted(api, "refund", for_all=True)
+    waiting = (await api.call("GET", f"/v1/changes/{held.change_id}", who=OF_T)).json()
+    assert waiting["status"] == "held"
+    assert waiting["held"] == ["refund would be gone for all: it is also on the list of B (b)"]
+    approve = f"/v1/changes/{held.change_id}/approve"
+    seen = {"seen": waiting["content_hash"]}
+    assert (await api.call("POST", approve, seen, who=OF_T)).json()["status"] == "applied"
+    assert await lists(api) == {"a": [], "b": ["audit"]}
+    revert = f"/v1/changes/{held.change_id}/revert"
+    assert (await api.call("POST", revert, {}, who=OF_T)).json()["status"] == "applied"
+    assert await lists(api) == {"a": ["refund"], "b": ["audit", "refund"]}
+
+
+async def test_an_approval_goes_stale_once_another_agent_has_the_skill(api: Api) -> None:
+    await with_skills(api)
+    assert (await api.call("DELETE", "/v1/agents/b/skills/refund", who=OF_T)).is_success
+    held = await deleted(api, "refund", for_all=True)  # nobody else lists it: as the policy says
+    assert held.status == "applied"
+    held = await deleted(api, "audit", for_all=True)
+    assert held.status == "held"
+    made = await api.call("PUT", "/v1/agents/d", {"name": "D"}, who=OF_T)
+    assert made.status_code == 201
+    assert (await api.call("PUT", "/v1/agents/d/skills/audit", who=OF_T)).is_success
+    path = f"/v1/changes/{held.change_id}"
+    seen = {"seen": (await api.call("GET", path, who=OF_T)).json()["content_hash"]}
+    stale = await api.call("POST", f"{path}/approve", seen, who=OF_T)
+    assert (stale.status_code, stale.json()["kind"]) == (409, "stale")
+    fresh = (await api.call("POST", f"{path}/refresh", {}, who=OF_T)).json()
+    assert fresh["held"] == ["audit would be gone for all: it is also on the list of B (b), D (d)"]
+    seen = {"seen": fresh["content_hash"]}
+    assert (await api.call("POST", f"{path}/approve", seen, who=OF_T)).is_success
+    assert await lists(api) == {"a": [], "b": []}

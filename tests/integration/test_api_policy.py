@@ -44,6 +44,9 @@ TRIES: Mapping[str, Try] = {
     "POST /v1/changes/{applied_id}/revert": Try({}, asks=True),
     "POST /v1/knowledge/restore": Try({"id": "", "version": 1}, asks=True),
     "PUT /v1/agents/{agent_id}": Try({"tenant_id": "t", "name": "B"}),
+    "PUT /v1/agents/{agent_id}/skills": Try({"skills": []}, asks=True),
+    "PUT /v1/agents/{agent_id}/skills/{name}": Try(asks=True),
+    "DELETE /v1/agents/{agent_id}/skills/{own_skill}": Try(asks=True),
     "POST /v1/intake/pause": Try({}),
     "POST /v1/intake/resume": Try(),
 }
@@ -60,7 +63,11 @@ async def taught(database: str, tmp_path: Path) -> Mapping[str, str]:
         change = await api.app.stores.changes.get(str(one.change_id))
         assert change.feedback_id is not None
         await api.app.stores.intake.cancel(change.feedback_id, "it has taught by now")
+        await teacher.skill("refund", "# refund\n")
+        await Teacher(api.app, "t", AGENTS[1].id).skill("audit", "# audit\n")
         return {
+            "name": "refund",
+            "own_skill": "audit",
             "taught_id": change.feedback_id,
             "applied_id": str(two.change_id),
             "item": str(changed.target_id),
@@ -132,7 +139,9 @@ async def _waiting(api: Api) -> list[str]:
 
 def _general(route: str) -> str:
     """Return a route as the document names it."""
-    return route.replace("{taught_id}", "{feedback_id}").replace("{applied_id}", "{change_id}")
+    for name, general in (("taught_id", "feedback_id"), ("applied_id", "change_id")):
+        route = route.replace(f"{{{name}}}", f"{{{general}}}")
+    return route.replace("{own_skill}", "{name}")
 
 
 def _writes(api: Api) -> set[str]:

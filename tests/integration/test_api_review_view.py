@@ -11,7 +11,6 @@ import pytest
 from core.adapters.postgres.queries import Pool, transaction
 from core.domain.models import (
     AgentFeedback,
-    AttachRequest,
     Fence,
     InputColumn,
     LearningCandidate,
@@ -23,6 +22,7 @@ from core.domain.models import (
     RowEdit,
     RuleDraft,
     RuleRequest,
+    SkillListRequest,
     SkillRequest,
     SubmitContext,
     Usage,
@@ -254,7 +254,7 @@ async def test_a_deletion_shows_what_goes(reviewing: Reviewing) -> None:
 
 async def test_a_list_of_skills_is_shown_as_names(reviewing: Reviewing) -> None:
     await reviewing.learnt(skill({}))
-    change_id = await reviewing.held(AttachRequest(skill_ids=("refund",)), agent_id="b")
+    change_id = await reviewing.held(SkillListRequest(skill_ids=("refund",)), agent_id="b")
     review_view = await reviewing.review_view(change_id)
     assert review_view["diff"]["names"] == {"added": ["refund"], "removed": [], "kept": []}
 

@@ -7,6 +7,7 @@ The transactions of events count from 1, as in a server that had seen no others.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections import Counter
@@ -82,6 +83,30 @@ def test_what_was_under_way_before_the_move_ends(home: Home) -> None:
         "DMN_RULE": 1,
         "SKILL": 1,
     }
+
+
+def test_agents_keep_their_lists_also_what_older_workers_add_to_them(home: Home) -> None:
+    with psycopg.connect(os.environ["DATABASE_URL"]) as conn:
+        conn.execute("INSERT INTO agents (id, tenant_id, name) VALUES ('shop', 't', 'Shop')")
+    assert home.call("db", "migrate")[0] == 0
+    (skill,) = home.items("agents", "skills", "clerk", "--tenant", "t")
+    with psycopg.connect(os.environ["DATABASE_URL"]) as conn:  # a worker that began before does so
+        conn.execute(
+            "INSERT INTO agent_skills (agent_id, name) SELECT id, %s FROM agents WHERE id = 'shop'",
+            (skill["name"],),
+        )
+    (shared,) = home.items("agents", "skills", "clerk", "--tenant", "t")
+    assert shared == {"name": skill["name"], "shared_with": ["shop"]}
+    twin = ("agents", "add", "--id", "clerk", "--tenant", "other", "--name", "Their clerk")
+    assert home.ask(*twin)["items"] == [{"id": "clerk", "new": True}]
+
+
+def test_what_was_known_before_is_found_after_the_migration(home: Home) -> None:
+    assert home.call("db", "migrate")[0] == 0
+    hits = home.items("knowledge", "search", "Park, short answers")
+    assert [hit["name"] for hit in hits] == ["Ms. Park wants short answers by mail"]
+    (named, *_) = home.items("knowledge", "search", "settle-partial-refund-check is too slow")
+    assert named["kind"] == "SKILL"
 
 
 def _went_on_where_it_was_cut_off(home: Home, feedback_id: str) -> None:

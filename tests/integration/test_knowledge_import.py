@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
 
-from core.app.program import open_app
+from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
+from core.domain.input_formats.feedback import Problem
 from core.domain.models import (
     ChangeStatus,
+    HistoryFilter,
     Kind,
     MemoryRequest,
     Operation,
@@ -226,3 +229,103 @@ async def test_a_skill_that_waits_for_a_list_waits_once_over_many_imports(
         await place.take(line)
         again, *others = await place.changes()
         assert (again.status, again.target_id, len(others)) == (ChangeStatus.HELD, "b", 3)
+
+
+WORDINGS = (
+    "환불은 배송이 끝난 뒤 7일 안에만 받습니다.",
+    "배송이 끝나고 7일이 지나면 환불을 받지 않습니다.",
+    "환불은 배송 완료 후 7일 이내에만 가능합니다.",
+    "환불은 배송 완료 후 14일 이내에만 가능합니다.",
+    "배송 완료 후 7일 이내 환불은 불가능합니다.",
+    "환불 신청은 배송이 끝나고 7일까지 받습니다.",
+)
+
+
+def memories(texts: Sequence[str]) -> list[Line]:
+    return [{**MEMORY, "content": text} for text in texts]
+
+
+def warned(results: list[Imported | Problem]) -> list[set[str]]:
+    """Return what each line was warned of, without ids."""
+    return [{*map(without_ids, r.warnings)} for r in results if isinstance(r, Imported)]
+
+
+def without_ids(text: str) -> str:
+    return re.sub(r"(near MEMORY) \S+", r"\1", text)
+
+
+async def test_lines_of_one_file_are_compared_with_each_other(place: Place) -> None:
+    results = await place.take(*memories(WORDINGS))
+    assert short(results) == ["created"] * len(WORDINGS)
+    first, *later = warned(results)
+    assert not first
+    assert all(later)
+    (changed,) = (w for w in later[2] if WORDINGS[2][:20] in w)
+    assert "number: new says 14일, known says 7일" in changed
+    assert any("negation" in told for told in later[3])
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+async def test_a_file_is_warned_of_as_its_lines_one_by_one(
+    settings: Settings, dry_run: bool
+) -> None:
+    async with open_app(settings, dry_run=dry_run) as app:
+        await save_agents(app)
+        at_once = warned(await Place(app).take(*memories(WORDINGS), dry_run=dry_run))
+    async with open_app(settings) as app:
+        one_by_one = []
+        for line in memories(WORDINGS):
+            one_by_one += warned(await Place(app).take(line, agent="b"))
+    assert [len(told) for told in at_once] == [len(told) for told in one_by_one]
+    assert [without_places(told) for told in at_once] == [
+        without_places(told) for told in one_by_one
+    ]
+
+
+def without_places(told: set[str]) -> set[str]:
+    """Return warnings without the place of the line."""
+    return {re.sub(r"line \d+", "", text) for text in told}
+
+
+async def save_agents(app: App) -> None:
+    for agent in AGENTS:
+        await app.stores.agents.save(agent)
+
+
+async def test_tables_of_one_file_are_compared_with_each_other(place: Place) -> None:
+    second = rule("> 7", name="sign-off")
+    results = await place.take(rule("> 5"), second)
+    assert short(results) == ["created", "created"]
+    first, later = warned(results)
+    assert not any("same columns" in told for told in first)
+    assert any("same columns" in told and "approval" in told for told in later)
+
+
+async def test_a_long_file_is_compared_as_a_short_one_is(place: Place) -> None:
+    others = [
+        f"{number}번 창고의 비밀 구호는 {number * 7919}-{number * 31}" for number in range(240)
+    ]
+    results = await place.take(*memories([WORDINGS[2], *others, WORDINGS[3]]))
+    assert set(short(results)) == {"created"}
+    assert any("14일" in told for told in warned(results)[-1])
+    assert len(await place.contents()) == len(results)
+    again = await place.take(*memories([WORDINGS[2], *others, WORDINGS[3]]))
+    assert set(short(again)) == {"known"}
+
+
+async def test_each_line_of_a_set_has_its_own_history(place: Place) -> None:
+    await place.take(*memories(WORDINGS))
+    history, _ = await place.app.stores.reader.history(HistoryFilter(), limit=50, cursor=None)
+    assert {record.new_content for record in history} == {*WORDINGS}
+    assert len({change.key for change in await place.changes()}) == len(WORDINGS)
+    assert {change.status for change in await place.changes()} == {ChangeStatus.APPLIED}
+
+
+async def test_a_line_that_waits_for_a_person_leaves_the_others_as_they_are(
+    settings: Settings,
+) -> None:
+    async with open_app(settings.model_copy(update={"review_policy": "risky"})) as app:
+        await save_agents(app)
+        results = short(await Place(app).take(*memories(["로고는 파란색", *WORDINGS[:2]])))
+        assert results == ["created", "created", "held"]
+        assert len(await Place(app).contents()) == 2

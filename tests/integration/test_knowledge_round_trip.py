@@ -96,8 +96,8 @@ async def test_an_export_is_what_an_import_takes(
         assert bundle.files[SKILL_MD].data == DOCUMENT.encode()
         assert bundle.files["assets/logo.bin"].data == b"\x00\xff\xfe\x00"
         assert bundle.files["scripts/run.sh"].executable
-        assert (await second.app.stores.agents.get("b")).skills == ("refund",)
-        assert (await second.app.stores.agents.get("c")).skills == ()
+        assert (await second.app.stores.agents.get("t", "b")).skills == ("refund",)
+        assert (await second.app.stores.agents.get("u", "c")).skills == ()
     places = [
         (line["kind"], line["tenant_id"], line.get("id", line.get("name"))) for line in exported
     ]
@@ -144,7 +144,7 @@ async def test_a_skill_that_is_known_still_comes_to_its_agents(
     async with empty_place(server, template, tmp_path) as place:
         await place.take({**SKILL, "other_agent_ids": []})
         assert short(await place.take(SKILL)) == ["known"]
-        assert (await place.app.stores.agents.get("b")).skills == ("refund",)
+        assert (await place.app.stores.agents.get("t", "b")).skills == ("refund",)
 
 
 async def test_a_skill_name_that_is_taken_is_refused_unless_told_to_replace(

@@ -81,7 +81,10 @@ async def state(app: App) -> State:
 
 def batches(rng: random.Random, pieces: Sequence[Said]) -> list[list[Said]]:
     """Return pieces as they come in: roughly in their order, some much too late."""
-    late = {piece.number: piece.number + rng.choice([0, 0, 0, 2, 5, 15, 40]) for piece in pieces}
+    late = {
+        piece.number: piece.number and piece.number + rng.choice([0, 0, 0, 2, 5, 15, 40])
+        for piece in pieces
+    }
     arrived = sorted(pieces, key=lambda piece: (late[piece.number], rng.random()))
     cuts = sorted(rng.sample(range(1, len(arrived)), 3))
     return [arrived[a:b] for a, b in zip([0, *cuts], [*cuts, len(arrived)], strict=True)]

@@ -110,8 +110,8 @@ async def test_two_feedback_that_teach_one_new_skill_give_a_create_and_an_update
         assert bundle is not None
         assert "1. Check the amount." in bundle.document
         assert "2. Ask a lead." in bundle.document
-        assert (await app.stores.agents.get("a")).skills == ("partial-refund",)
-        assert (await app.stores.agents.get("b")).skills == ("partial-refund",)
+        assert (await app.stores.agents.get("t", "a")).skills == ("partial-refund",)
+        assert (await app.stores.agents.get("t", "b")).skills == ("partial-refund",)
 
 
 async def test_a_new_skill_takes_four_model_calls_at_most(settings: Settings) -> None:

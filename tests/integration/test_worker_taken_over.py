@@ -63,10 +63,10 @@ class Poisoned:
     def __init__(self, agents):
         self._agents = agents
 
-    async def get(self, agent_id):
+    async def get(self, tenant_id, agent_id):
         if agent_id == "bad":
             os.kill(os.getpid(), signal.SIGKILL)
-        return await self._agents.get(agent_id)
+        return await self._agents.get(tenant_id, agent_id)
 
     def __getattr__(self, name):
         return getattr(self._agents, name)

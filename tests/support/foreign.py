@@ -108,8 +108,15 @@ FOREIGN: Mapping[str, tuple[Route, ...]] = {
     ),
     "GET /v1/history/{record_id}": (Route(),),
     "GET /v1/agents": (Route(found=200), Route("?tenant_id={tenant}")),
-    "GET /v1/agents/{agent_id}": (Route(),),
-    # Agent ids are unique over all tenants: that one is taken cannot be hidden.
+    "GET /v1/agents/{agent_id}": (Route(), Route("?tenant_id={tenant}")),
+    "GET /v1/agents/{agent_id}/skills": (Route(), Route("?tenant_id={tenant}")),
+    "PUT /v1/agents/{agent_id}/skills": (
+        Route(body={"skills": ["{skill}"]}),
+        Route("?tenant_id={tenant}", body={"skills": [], "dry_run": True}),
+    ),
+    "GET /v1/agents/{agent_id}/skills/{name}": (Route(), Route("?tenant_id={tenant}")),
+    "PUT /v1/agents/{agent_id}/skills/{name}": (Route(), Route("?tenant_id={tenant}")),
+    "DELETE /v1/agents/{agent_id}/skills/{name}": (Route(), Route("?tenant_id={tenant}")),
     "PUT /v1/agents/{agent_id}": (Route(body={"name": "x", "tenant_id": "{tenant}"}),),
     "GET /v1/intake": (Route(found=200),),
     "POST /v1/intake/pause": (Route(body={}, found=403),),

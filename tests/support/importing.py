@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from core.app.program import App
+from core.domain.input_formats.agents import tenants_by_agent
 from core.domain.input_formats.feedback import Problem
 from core.domain.input_formats.lines import LineSplitter, RawLine
 from core.domain.models import Agent, Change, ChangeFilter, Kind
@@ -51,7 +52,7 @@ class Place:
             changes=self.app.stores.changes,
             knowledge=self.app.stores.knowledge,
             skills=self.app.stores.skills,
-            owners=Owners({a.id: a for a in await self.app.stores.agents.list()}, tenant, agent),
+            owners=Owners(tenants_by_agent(await self.app.stores.agents.list()), tenant, agent),
             origin="test.jsonl",
             replace=replace,
             dry_run=dry_run,
@@ -75,6 +76,8 @@ class Place:
             agents=self.app.stores.agents,
             skills=self.app.stores.skills,
         )
+        if agent is not None and tenant is None:
+            (tenant,) = [known.tenant_id for known in AGENTS if known.id == agent]
         lines = exporter.lines(kind=kind, tenant_id=tenant, agent_id=agent)
         return [line async for line in lines]
 

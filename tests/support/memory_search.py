@@ -10,12 +10,11 @@ from core.domain.ports import SkillStore
 from core.knowledge.search.documents import (
     IndexTerms,
     SearchDocument,
-    impacts,
     index_terms,
     skill_search_document,
 )
 from core.knowledge.search.hits import SCANNED_CHARS, make_hit
-from core.knowledge.search.ranking import Corpus, Weighing, ask
+from core.knowledge.search.ranking import Corpus, Weighing, ask, shown
 
 _Key = tuple[str, Kind, str]
 
@@ -27,7 +26,6 @@ class MemorySearch:
         self._skills = skills
         self._documents: dict[_Key, SearchDocument] = {}
         self._terms: dict[_Key, IndexTerms] = {}
-        self._impacts: dict[_Key, dict[str, float]] = {}
         self._put_count = 0
 
     def put(self, document: SearchDocument) -> None:
@@ -36,13 +34,11 @@ class MemorySearch:
         self._documents[key] = document
         self._put_count += 1
         self._terms[key] = index_terms(document)
-        self._impacts[key] = impacts(self._terms[key])
 
     def drop(self, tenant_id: str, kind: Kind, item_id: str) -> None:
         """Remove a document from the index, if present."""
         self._documents.pop((tenant_id, kind, item_id), None)
         self._terms.pop((tenant_id, kind, item_id), None)
-        self._impacts.pop((tenant_id, kind, item_id), None)
 
     async def search(
         self,
@@ -65,7 +61,7 @@ class MemorySearch:
                 content=document.content,
                 files=document.files,
                 score=score,
-                weights=weighing.weights,
+                weights=shown(weighing.weights),
             )
             for score, document in ranked[: max(0, limit)]
             if weighing is not None
@@ -113,12 +109,12 @@ class MemorySearch:
         if weighing is None:
             return []
         scored = [
-            (weighing.bm25(self._impacts[key]), document)
+            (weighing.bm25(self._terms[key].shapes), document)
             for key, document in self._documents.items()
             if key[0] == tenant_id
             and kind in {None, document.kind}
             and (agent_id is None or document.agent_id in {None, agent_id})
-            and (not floor or weighing.is_hit(self._impacts[key]))
+            and (not floor or weighing.is_hit(self._terms[key].shapes))
         ]
         ranked = sorted((pair for pair in scored if pair[0] > 0), key=lambda pair: -pair[0])
         return [(weighing.normalised(bm25), document) for bm25, document in ranked]
@@ -146,16 +142,16 @@ class _Index:
         self._documents = documents
 
     async def describe(self, terms: Sequence[str]) -> Corpus:
-        return Corpus(documents=len(self._documents), frequencies=await self.count(terms))
+        mean = sum(found.length for found in self._documents) / max(1, len(self._documents))
+        frequencies = await self.count(terms)
+        return Corpus(len(self._documents), frequencies, max(1.0, mean))
 
     async def count(self, terms: Sequence[str]) -> Mapping[str, int]:
         counted = {
-            term: sum(term in found.counts or term == found.name for found in self._documents)
+            term: sum(term in found.counts or term in found.names for found in self._documents)
             for term in terms
         }
         return {term: number for term, number in counted.items() if number}
 
     async def known(self, keys: Sequence[str]) -> set[str]:
-        return {
-            key for key in keys if any(key in f.counts or key in f.words for f in self._documents)
-        }
+        return {key for key in keys if any(key in found.counts for found in self._documents)}

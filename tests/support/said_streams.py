@@ -23,16 +23,19 @@ TENANT = "t"
 # agent, kind and name of each target.
 TARGETS = [
     ("a", "note", "N1"),
-    ("a", "table", "T2"),
+    ("a", "rows", "T2"),
     ("b", "note", "N3"),
     ("b", "table", "T4"),
     ("b", "list", "L5"),
-    ("c", "table", "T6"),
+    ("c", "rows", "T6"),
 ]
 _OPS = {
     "note": {"set": 9, "drop": 2},
     "list": {"add": 1},
-    "table": {"row": 10, "cut": 3, "drop": 1},
+    "table": {"row": 10, "drop": 2},
+    # Never dropped, and with a row from the beginning: to take out the only row of a table is to
+    # delete the table, which says more than was meant.
+    "rows": {"row": 10, "cut": 4},
 }
 
 
@@ -51,7 +54,8 @@ class Said:
     @property
     def said_at(self) -> datetime:
         """When it was said: some at the same time as the one before."""
-        return BEGIN + timedelta(minutes=self.number - self.number % 7 % 2)
+        minutes = self.number - self.number % 7 % 2
+        return BEGIN + timedelta(minutes=minutes)
 
     @property
     def text(self) -> str:
@@ -62,7 +66,7 @@ class Said:
     def piece(self) -> NewFeedback:
         """The piece as it comes in."""
         return NewFeedback(
-            id=f"s-{self.number}",
+            id=f"s-{self.number}-{self.name}",
             tenant_id=TENANT,
             agent_ids=(self.agent,),
             content=self.text,
@@ -72,8 +76,12 @@ class Said:
 
 def stream(rng: random.Random, count: int) -> list[Said]:
     """Return pieces in the order in which they are said."""
-    found = []
-    for number in range(count):
+    found = [
+        Said(0, agent, kind, name, "row", "k9", "v9")
+        for agent, kind, name in TARGETS
+        if kind == "rows"
+    ]
+    for number in range(1, count - len(found) + 1):
         agent, kind, name = rng.choice(TARGETS)
         (op,) = rng.choices([*_OPS[kind]], [*_OPS[kind].values()])
         key = f"k{rng.randrange(3)}" if op in {"row", "cut"} else ""

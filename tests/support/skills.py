@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
+from core.changes.policy.review_policy import Policy, apply_all, load_policy
 from core.domain.errors import ArtifactInvalid, SkillApiDown
 from core.domain.models import (
     Agent,
@@ -103,11 +104,14 @@ class World:
     answers: Sequence[Answer] = ()
     store: FlakyStore = field(default_factory=FlakyStore)
     limits: SkillLimits = field(default_factory=SkillLimits)
+    agents_class: type[MemoryAgents] = MemoryAgents
+    dry_run: bool = False
 
     def __post_init__(self) -> None:
+        self.policy: Policy = apply_all
         self.log = MemoryChangeLog(MemoryKnowledge())
         self.author = ScriptedAuthor(self.answers)
-        self.agents = MemoryAgents(
+        self.agents = self.agents_class(
             [Agent(id="a", tenant_id="t", name="A"), Agent(id="b", tenant_id="t", name="B")],
             log=self.log,
         )
@@ -136,8 +140,14 @@ class World:
                 journal=MemoryJournal(),
                 new_id=counting_ids("change"),
                 sleep=asyncio.sleep,
+                policy=lambda change: self.policy(change),
+                dry_run=self.dry_run,
             )
         )
+
+    def hold_all(self) -> None:
+        """Hold every change from now on, as the policy `all` does."""
+        self.policy = load_policy("all")
 
     def deps(self, key: str) -> CommitDeps:
         context = SubmitContext(key=key, tenant_id="t", agent_id="a", feedback_content="피드백")

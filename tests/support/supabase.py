@@ -12,7 +12,7 @@ from core.adapters.sources.postgrest import PostgrestSource, open_platform
 from core.domain.models import Feedback, Outcome
 from core.domain.ports import FeedbackSource
 from core.polling_manager import acknowledge_task, fetch_feedback_task
-from core.testing.deliveries import MemoryDeliveries
+from core.testing.intake import MemoryDeliveries
 from core.testing.stores import MemoryAgents, MemoryInbox
 from tests.support.postgrest_server import KEY, PostgrestServer, Row, postgrest_server
 

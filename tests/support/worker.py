@@ -19,9 +19,9 @@ from core.feedback_matcher import MatchDeps
 from core.learning_committers.memory_committer import MemoryCommitter
 from core.polling_manager import PollingDeps, process_feedback
 from core.testing.changes import MemoryChangeLog
-from core.testing.deliveries import MemoryDeliveries
 from core.testing.determinism import counting_ids, ticking_clock
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
+from core.testing.intake import MemoryDeliveries, MemoryIntake
 from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews
 from core.testing.scripted_model import ScriptedChatModel, Turn
@@ -30,7 +30,6 @@ from core.testing.steps import MemorySteps
 from core.testing.stores import (
     MemoryAgents,
     MemoryInbox,
-    MemoryIntake,
     MemoryJournal,
     MemoryReplies,
     MemoryRuns,

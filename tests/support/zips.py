@@ -35,9 +35,12 @@ class Part:
     gap: bytes = b""
     offset: int | None = None
     date: int = 0x21
+    packed_as: bytes | None = None
 
     def packed(self) -> bytes:
         """Return the data as stored in the zip."""
+        if self.packed_as is not None:
+            return self.packed_as
         if self.method != zipfile.ZIP_DEFLATED:
             return self.data
         packer = zlib.compressobj(6, zlib.DEFLATED, -15)

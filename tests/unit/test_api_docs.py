@@ -29,6 +29,7 @@ BODIES = {
     "/v1/changes/{change_id}/edit": {**SEEN, "content": "x"},
     "/v1/knowledge/restore": {"id": "x", "version": 1},
     "/v1/agents/{agent_id}": {"name": "x"},
+    "/v1/agents/{agent_id}/skills": {"skills": ["x"]},
 }
 QUERIES = {
     "/v1/changes/{change_id}/files": {"path": "x"},

@@ -103,3 +103,12 @@ async def test_lines_of_one_form_about_many_warn_of_nothing() -> None:
         text = f"Customer A{number} pays within {10 + number} days"
         receipt = await submitted(world, text, text, **SAID, is_import=True)
         assert (receipt.status, receipt.warnings) == (ReceiptStatus.APPLIED, ())
+
+
+async def test_two_names_for_one_subject_are_warned_of() -> None:
+    world = World()
+    for name in ("Kim", "Park"):
+        text = f"Refunds over 5,000 won are signed by Ms. {name}."
+        receipt = await submitted(world, text, name, **SAID, is_import=True)
+    (warning,) = receipt.warnings
+    assert "name: new says Park, known says Kim" in warning

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.decision_table import parse_xml
-from core.decision_table.document.tables import cut_out, table_count
+from core.decision_table.document.tables import cut_each, cut_out
 from core.domain.errors import RuleInvalid
 from tests.unit.test_decision_table_edits import FOREIGN
 
@@ -21,7 +21,7 @@ TWO = FOREIGN.replace(_ONE, _ONE + "<!-- between -->" + OTHER + MODEL.format(_LO
 def test_all_but_the_logic_of_others_keeps_its_bytes() -> None:
     cut = cut_out(TWO, "세금")
     assert cut.left_out == ("Fee", "계산")
-    assert table_count(TWO) == 3
+    assert len(cut_each(TWO)) == 3
     table = parse_xml(cut.xml)
     assert (table.name, len(table.rows)) == ("세금", 3)
     assert OTHER in cut.xml

@@ -137,7 +137,7 @@ SECOND = GOOD[GOOD.index("  <decision ") : GOOD.index("</definitions>")]
         ('<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]><d>&x;</d>', "DOCTYPE"),
         ('<!DOCTYPE d SYSTEM "http://127.0.0.1:9/x.dtd"><d/>', "DOCTYPE"),
         ("<d>&x;</d>", "not well-formed"),
-        (GOOD.replace("20191111", "20211108"), "DMN 1.4; only DMN 1.3"),
+        (GOOD.replace("20191111", "20240513"), "DMN 1.6; DMN 1.1 to 1.5 are read"),
         (GOOD.replace("https://www.omg.org/spec/DMN/20191111", "urn:other"), "the root is"),
         (GOOD.replace("?>", "?><?xml-stylesheet href='a'?>", 1), "processing instruction"),
         (GOOD.replace("&gt;", "<?evil now?>", 1), "processing instruction on line"),

@@ -9,7 +9,16 @@ import pytest
 from core.changes.policy.review_policy import ReviewPolicy, load_policy, parse_policy
 from core.domain.errors import Decided, DependencyDown, InvalidInput, NotFound, Refused, Stale
 from core.domain.hashing import state_hash
-from core.domain.models import Change, ChangeStatus, Edited, Kind, Operation, Receipt, ReceiptStatus
+from core.domain.models import (
+    Change,
+    ChangeStatus,
+    Edited,
+    Kind,
+    Operation,
+    Receipt,
+    ReceiptStatus,
+    SkillFile,
+)
 from tests.support.gate import World, ask, on_behalf
 
 ALL = load_policy("all")
@@ -292,3 +301,39 @@ async def test_a_revert_is_asked_for_again_after_it_was_reverted_or_rejected() -
     assert again.status is ReceiptStatus.HELD
     await waiting.gate.decisions.approve(again.change_id or "", by="kim")
     assert await contents(world) == []
+
+
+async def test_a_restored_state_is_approved_but_not_edited() -> None:
+    world = World()
+    made = await world.gate.submit(ask(), on_behalf("k1"))
+    gone = await world.gate.revert(made.change_id or "", "no")
+    waiting = _with_policy(world, ReviewPolicy(otherwise="hold"))
+    back = await waiting.gate.revert(gone.change_id or "", "yes")
+    with pytest.raises(Refused, match="no content to edit"):
+        await waiting.gate.decisions.edit(back.change_id or "", Edited(content="x"), by="kim")
+    await waiting.gate.decisions.approve(back.change_id or "", by="kim")
+    assert await contents(world) == ["원화로 적는다"]
+
+
+async def test_what_is_no_skill_has_no_files_to_edit(world: World) -> None:
+    change = await held(world)
+    files = Edited(files={"SKILL.md": SkillFile(data=b"x")})
+    with pytest.raises(InvalidInput, match="a MEMORY has no files"):
+        await world.gate.decisions.edit(change.id, files, by="kim")
+
+
+async def test_an_edit_of_what_others_changed_alike_is_asked_for_again() -> None:
+    world = World()
+    made = await world.gate.submit(ask("환불은 7일 이내"), on_behalf("k0"))
+    waiting = _with_policy(world, ALL)
+    update = {"operation": "UPDATE", "target_id": made.target_id, "merge_mode": "REPLACE"}
+    first = await waiting.gate.submit(ask("환불은 9일 이내", **update), on_behalf("k1"))
+    edited = Edited(content="환불은 14일 이내")
+    await waiting.gate.decisions.edit(first.change_id or "", edited, by="kim")
+    other = _with_policy(world, ReviewPolicy())
+    await other.gate.submit(ask("환불은 30일 이내", **update), on_behalf("k2"))
+    with pytest.raises(Refused) as caught:
+        await waiting.gate.decisions.prepare_again(first.change_id or "", by="kim")
+    assert caught.value.message == (
+        f"what was edited in change {first.change_id} does not fit '환불은 14일 이내' any more"
+    )

@@ -10,6 +10,7 @@ import pytest
 from pydantic import JsonValue
 
 from core.domain.errors import InvalidInput
+from core.domain.input_formats.agents import tenants_by_agent
 from core.domain.input_formats.feedback import Line, Problem, agent_problem, read_lines
 from core.domain.input_formats.json_text import parse_json
 from core.domain.models import Agent, NewFeedback
@@ -125,16 +126,16 @@ def test_ids_are_normalised_and_the_content_is_not() -> None:
 
 
 def test_an_agent_must_be_known_and_of_the_tenant() -> None:
-    agents = {
-        "a": Agent(id="a", tenant_id="t", name="A"),
-        "b": Agent(id="b", tenant_id="other", name="B"),
-    }
+    tenants = tenants_by_agent(
+        Agent(id=agent_id, tenant_id=tenant_id, name="A")
+        for agent_id, tenant_id in (("a", "other"), ("a", "t"), ("b", "other"))
+    )
     piece = NewFeedback(tenant_id="t", agent_ids=("a",), content="x")
-    assert agent_problem(piece, agents) is None
-    assert agent_problem(piece.model_copy(update={"agent_ids": ("a", "c")}), agents) == (
+    assert agent_problem(piece, tenants) is None
+    assert agent_problem(piece.model_copy(update={"agent_ids": ("a", "c")}), tenants) == (
         "there is no agent 'c'"
     )
-    assert agent_problem(piece.model_copy(update={"agent_ids": ("b",)}), agents) == (
+    assert agent_problem(piece.model_copy(update={"agent_ids": ("b",)}), tenants) == (
         "agent 'b' does not belong to tenant 't'"
     )
 

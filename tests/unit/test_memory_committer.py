@@ -160,6 +160,17 @@ async def test_extend_keeps_every_byte_of_the_old() -> None:
     assert again.status is ReceiptStatus.KNOWN
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("한도 10", "한도 1"), ("한도 1", "한도 10"), ("at most 100", "most 10")]
+)
+async def test_extend_takes_no_part_of_a_word_for_the_whole(old: str, new: str) -> None:
+    world = World()
+    first = await submitted(world, old, "1")
+    receipt = await updated(world, first.target_id, new, merge_mode="EXTEND")
+    assert receipt.status is ReceiptStatus.APPLIED
+    assert await texts(world) == [f"{old}\n{new}"]
+
+
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 async def test_refine_changes_the_named_part_and_keeps_every_other_byte(form: str) -> None:
     world = World()
@@ -225,3 +236,41 @@ async def test_a_deleted_text_does_not_come_back_beside_one_that_says_the_same()
     again = await world.gate.revert(str(gone.change_id), "wrong")
     assert (again.status, again.target_id) == (ReceiptStatus.APPLIED, first.target_id)
     assert await texts(world) == [REFUND]
+
+
+async def test_what_differs_is_no_duplicate_of_the_item_it_is_to_change() -> None:
+    world = World()
+    first = await submitted(world, REFUND, "1")
+    given = {"operation": "UPDATE", "target_id": first.target_id}
+    other = REFUND.replace("7", "14")
+    receipt = await submitted(world, other, "2", relationship="DUPLICATE", **given)
+    assert receipt.status is ReceiptStatus.REFUSED
+    assert "number: new says 14" in receipt.message
+    assert "SUPERSEDES" in receipt.message
+    assert await texts(world) == [REFUND]
+
+
+async def test_an_addition_that_clashes_with_what_stays_is_warned_of() -> None:
+    world = World()
+    first = await submitted(world, "The pool opens at 9 am.", "1")
+    given = {"operation": "UPDATE", "target_id": first.target_id, "merge_mode": "EXTEND"}
+    receipt = await submitted(world, "The pool opens at 10 am.", "2", **given)
+    assert receipt.status is ReceiptStatus.APPLIED
+    assert any("clashes" in told and "10 am" in told for told in receipt.warnings)
+
+
+async def test_a_text_within_a_word_of_the_old_one_is_added() -> None:
+    world = World()
+    first = await submitted(world, "이 명세서는 비과세 품목입니다", "1")
+    given = {"operation": "UPDATE", "target_id": first.target_id, "merge_mode": "EXTEND"}
+    await submitted(world, "과세 품목입니다", "2", **given)
+    assert await texts(world) == ["이 명세서는 비과세 품목입니다\n과세 품목입니다"]
+
+
+async def test_what_replaces_another_value_is_on_record_with_the_difference() -> None:
+    world = World()
+    first = await submitted(world, "환불은 7일 이내에 합니다", "1")
+    await updated(world, first.target_id, "환불은 14일 이내에 합니다")
+    event = world.log.events[-1]
+    assert event.name == "change.applied"
+    assert "number: new says 14일, known says 7일" in str(event.data["differs"])

@@ -337,6 +337,20 @@ def test_a_translation_that_names_other_parameters_is_passed_over() -> None:
     assert written(stored, {"a.code": "{other}"}.get) == "an older x"
 
 
+def test_a_message_is_not_made_of_what_is_missing() -> None:
+    with pytest.raises(AssertionError, match=r"'no.change' .* 'id'"):
+        Message("no.change", id=None)  # type: ignore[arg-type]
+
+
+def test_what_the_system_refused_is_told_without_its_number() -> None:
+    refused = OSError(13, "Permission denied", "/a")
+    assert Message("file.unwritable", path=Path("/a"), why=refused).parameters == {
+        "path": "/a",
+        "why": "Permission denied",
+    }
+    assert Message("skill.document_not_read", why=OSError("gone")).parameters == {"why": "gone"}
+
+
 def test_a_code_without_any_text_is_told_by_itself() -> None:
     lost = Message("no.text", what="x", n=2)
     assert lost == "no.text: 'x': 2"

@@ -8,16 +8,19 @@ import pytest
 
 from core.agent.offline.model import OfflineChatModel
 from core.agent.offline.reasons import STAND_IN
-from core.agent.offline.tables import amount, rows_of
+from core.agent.offline.stated.amounts import amount
+from core.agent.offline.tables import rows_of
 from core.decision_table import draft_to_table, to_xml
 from core.domain.models import (
     Hit,
     Kind,
+    ListEdit,
     Operation,
     Receipt,
     ReceiptStatus,
     RuleDraft,
     RuleRequest,
+    SkillListRequest,
     SkillRequest,
     VerdictStatus,
 )
@@ -151,6 +154,28 @@ async def test_what_is_known_is_a_duplicate(known: Hit) -> None:
     case = Case("김 부장님은 금액을 원 단위로 원합니다", [known])
     assert (await case.run())[0] is VerdictStatus.NO_ACTION
     assert case.verdict.receipts[0].category == "duplicate"
+
+
+@pytest.mark.parametrize(
+    ("text", "edit"),
+    [
+        ("월말 정산 스킬은 이 에이전트 목록에서 빼 주세요", ListEdit.REMOVE),
+        ("month-end 스킬을 목록에서 제외해 주세요", ListEdit.REMOVE),
+        ("Please take month-end off this agent's list", ListEdit.REMOVE),
+        ("탈퇴한 분은 발송 목록에서 빼 주세요", None),
+        ("Remove unsubscribed people from the mailing list", None),
+    ],
+)
+async def test_a_skill_that_is_to_leave_the_list_is_detached(
+    text: str, edit: ListEdit | None
+) -> None:
+    case = Case(text, [hit("SKILL", "월말 정산: 부서별로 마감한다", "month-end")])
+    await case.run()
+    ((request, _),) = case.bench.gate.submitted
+    found = request.edit if isinstance(request, SkillListRequest) else None
+    assert found is edit
+    if isinstance(request, SkillListRequest):
+        assert request.skill_ids == ("month-end",)
 
 
 async def test_another_agent_s_memory_is_not_taken_for_one_s_own() -> None:

@@ -44,6 +44,7 @@ THROUGH_THE_GATE = {
     "restorer.restore",
     "retractor.retract",
     "revert",
+    "skill_lists.edit",
 }
 BESIDES = {
     "agents.save",
@@ -58,7 +59,15 @@ BESIDES = {
     "review_slots.reads.taken",
 }
 READS = {
-    *("agents.get", "agents.list", "as_dry_run", "budgets.today", "budgets.used_up"),
+    *(
+        "agents.get",
+        "agents.having",
+        "agents.list",
+        "agents.of_id",
+        "as_dry_run",
+        "budgets.today",
+        "budgets.used_up",
+    ),
     *("changes.get", "checks", "currency", "feed.after", "feedback_max_chars"),
     *(
         "gate.decisions.has_moved",
@@ -70,7 +79,14 @@ READS = {
     *("lineage.counts", "lineage.made", "lineage.taught", "presence.by_others", "pages.browse"),
     *("reader.changes", "reader.events", "reader.feedback", "reader.history"),
     *("reader.history_record", "review_queue.oldest", "review_queue.open", "runs.candidates"),
-    *("search.search", "skills.list", "spending.of_change", "spending.of_days", "threads.read"),
+    *(
+        "search.search",
+        "skill_lists.of",
+        "skills.list",
+        "spending.of_change",
+        "spending.of_days",
+        "threads.read",
+    ),
 }
 # Ports that are handed on, or named before they are asked: what writes to them is told above.
 HANDED_ON = {

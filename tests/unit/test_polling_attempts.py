@@ -54,7 +54,7 @@ async def stopped_in_time(worker: MemoryWorker, feedback_id: str) -> None:
     started = asyncio.Event()
 
     class SlowAgents(MemoryAgents):
-        async def get(self, agent_id: str) -> Agent:
+        async def get(self, tenant_id: str, agent_id: str) -> Agent:
             started.set()
             await asyncio.Event().wait()
             return CLERK
@@ -81,7 +81,7 @@ async def test_a_stopped_worker_gives_the_feedback_back_and_its_attempt() -> Non
 
 async def test_a_cancellation_that_nobody_asked_for_is_an_attempt() -> None:
     class CutOffAgents(MemoryAgents):
-        async def get(self, agent_id: str) -> Agent:
+        async def get(self, tenant_id: str, agent_id: str) -> Agent:
             raise asyncio.CancelledError(f"{agent_id}: a library ended a call of its own")
 
     worker = MemoryWorker([NOTHING])

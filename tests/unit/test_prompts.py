@@ -37,6 +37,8 @@ REACT = {
     "a related item is updated": ("`update`", "same subject", "`id`"),
     "create only where none is related": ("`create`", "nothing known is related", "refused"),
     "what is withdrawn is deleted": ("`delete`", "withdraws", "더 이상"),
+    "what an agent is not to use is detached": ("detach_skills_from_agent", "이 스킬은 빼 주세요"),
+    "a deletion reaches others only on purpose": ("`for_all`", "폐지"),
     "an existing skill is attached": ("attach_skills_to_agent", "already states"),
     "every relationship": ("`relationship`", *Relationship),
     "every merge mode": ("`merge_mode`", *MergeMode, "must survive"),
@@ -112,7 +114,13 @@ AUTHOR = {
 }
 NUDGES = {
     "1": ("no effect", "use a tool"),
-    "2": (*(name for name in ARGUMENTS if name.startswith(("commit", "attach", "no_action"))),),
+    "2": (
+        *(
+            name
+            for name in ARGUMENTS
+            if name.startswith(("commit", "attach", "detach", "no_action"))
+        ),
+    ),
     "3": ("required", "exactly one tool call", "no_action", "fails the run"),
 }
 TOOLS = {
@@ -121,8 +129,16 @@ TOOLS = {
     "analyze_knowledge_conflict": ("near_duplicate", "`trigger_collision`", "clash or repeat"),
     "commit_to_memory": ("preference", "`memory_id`", "extend", "`part`", "refused", "`scope`"),
     "commit_to_dmn_rule": ("condition → outcome", "`rule_id`", "keeps the others", "warnings"),
-    "commit_to_skill": ("procedure", "pass no content", "`skill_id`", "replace"),
+    "commit_to_skill": (
+        "procedure",
+        "pass no content",
+        "`skill_id`",
+        "replace",
+        "`for_all`",
+        "this agent's list",
+    ),
     "attach_skills_to_agent": ("existing skills", "already state", "commas"),
+    "detach_skills_from_agent": ("off this agent's list", "commas", "the skills stay"),
     "no_action": ("nothing learnt", *(f"`{name}`" for name in Category.__args__)),  # type: ignore[attr-defined]
 }
 

@@ -33,11 +33,11 @@ async def test_a_commit_and_a_closing_sentence_complete_the_run() -> None:
     assert context.fence.epoch == CANDIDATE.epoch
 
 
-async def test_the_model_is_bound_to_exactly_the_eight_tools() -> None:
+async def test_the_model_is_bound_to_exactly_the_nine_tools() -> None:
     bench = Bench([COMMIT, DONE])
     await bench.run()
     assert bench.model.tools == list(ARGUMENTS)
-    assert len(ARGUMENTS) == 8
+    assert len(ARGUMENTS) == 9
 
 
 async def test_the_first_message_is_one_block_that_feedback_cannot_leave() -> None:

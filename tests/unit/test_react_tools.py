@@ -11,16 +11,17 @@ from pydantic import JsonValue
 
 from core.decision_table import draft_to_table, to_xml
 from core.domain.models import (
-    AttachRequest,
     Bundle,
     Hit,
     Kind,
+    ListEdit,
     MemoryRequest,
     MergeMode,
     Relationship,
     RuleDraft,
     RuleRequest,
     SkillFile,
+    SkillListRequest,
     SkillRequest,
 )
 from core.testing.scripted_model import calls, says
@@ -161,14 +162,17 @@ async def test_a_rule_and_an_attachment_are_submitted_as_given() -> None:
     turn = calls(
         ("commit_to_dmn_rule", {"rule": RULE, "operation": "CREATE", "reason": "r"}),
         ("attach_skills_to_agent", {"skill_ids": "a, b", "reason": "r"}),
+        ("detach_skills_from_agent", {"skill_ids": ["c", "d"], "reason": "r"}),
     )
     bench = Bench([turn, says("끝")])
     await bench.run()
-    rule, attach = (request for request, _ in bench.gate.submitted)
+    rule, attach, detach = (request for request, _ in bench.gate.submitted)
     assert isinstance(rule, RuleRequest)
     assert rule.rule == RuleDraft.model_validate(RULE)
-    assert isinstance(attach, AttachRequest)
-    assert attach.skill_ids == ("a", "b")
+    assert isinstance(attach, SkillListRequest)
+    assert (attach.skill_ids, attach.edit) == (("a", "b"), ListEdit.ADD)
+    assert isinstance(detach, SkillListRequest)
+    assert (detach.skill_ids, detach.edit) == (("c", "d"), ListEdit.REMOVE)
 
 
 @pytest.mark.parametrize(

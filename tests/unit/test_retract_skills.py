@@ -17,7 +17,10 @@ from core.domain.models import (
     SkillFile,
     SkillRequest,
 )
-from core.learning_committers.agent_skills_committer import attach_skills_to_agent
+from core.learning_committers.agent_skills_committer import (
+    attach_skills_to_agent,
+    detach_skills_from_agent,
+)
 from core.learning_committers.base import CommitDeps
 from core.skills.bundle import file_refs
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
@@ -65,6 +68,17 @@ class Told(World):
         )
         assert receipt.status is ReceiptStatus.ATTACHED, receipt
 
+    async def detach(self, feedback_id: str, name: str, agent_id: str = "a") -> None:
+        receipt = await detach_skills_from_agent(
+            agent_id, name, deps=self._deps(feedback_id, f"off {agent_id} {name}")
+        )
+        assert receipt.status is ReceiptStatus.APPLIED, receipt
+
+    async def delete(self, feedback_id: str, name: str) -> None:
+        request = SkillRequest(operation=Operation.DELETE, target_id=name)
+        receipt = await self.gate.submit(request, self._deps(feedback_id, f"no {name}").context)
+        assert receipt.status is ReceiptStatus.APPLIED, receipt
+
     async def retract(self, feedback_id: str) -> Retraction:
         retractor = Retractor(
             gate=self.gate,
@@ -84,7 +98,7 @@ class Told(World):
         return await retractor.retract(feedback, by="kim")
 
     async def listed(self, agent_id: str = "a") -> list[str]:
-        return [*(await self.agents.get(agent_id)).skills]
+        return [*(await self.agents.get("t", agent_id)).skills]
 
     def _deps(self, feedback_id: str, key: str) -> CommitDeps:
         deps = self.deps(f"{feedback_id} {key}")
@@ -103,7 +117,7 @@ async def test_an_attached_skill_is_taken_back_where_others_came_to_the_list(tol
     await told.attach("f1", "refund", agent_id="b")
     await told.make("f2", "invoice")
     await told.attach("f2", "delivery", agent_id="b")
-    told.log.agent_skills["b"] = {"refund", "delivery", "invoice"}
+    told.log.agent_skills["t", "b"] = {"refund", "delivery", "invoice"}
     done = await told.retract("f1")
     assert done.is_done
     assert await told.listed("b") == ["delivery", "invoice"]
@@ -114,7 +128,7 @@ async def test_an_attached_skill_that_was_deleted_since_does_not_come_back(told:
     await told.make("f0", "delivery")
     await told.attach("f1", "refund", agent_id="b")
     await told.attach("f2", "delivery", agent_id="b")
-    told.log.agent_skills["b"] = {"delivery"}
+    told.log.agent_skills["t", "b"] = {"delivery"}
     assert (await told.retract("f2")).is_done
     assert await told.listed("b") == []
 
@@ -124,7 +138,7 @@ async def test_a_skill_and_the_list_it_stands_on_go_together(
     told: Told, attached_first: bool
 ) -> None:
     await told.make("f0", "delivery")
-    told.log.agent_skills["a"] = set()
+    told.log.agent_skills["t", "a"] = set()
     if attached_first:
         await told.attach("f1", "delivery")
         await told.make("f1", "refund")

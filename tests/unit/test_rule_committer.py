@@ -243,6 +243,15 @@ async def test_an_edit_carries_its_warnings_and_names_unknown_columns(rules: Rul
     assert all(name in receipt.message for name in ("'미지'", "'결재선'", "'금액'", "'승인자'"))
 
 
+async def test_text_that_reads_like_a_test_is_a_warning_of_the_change(rules: Rules) -> None:
+    spoken = RowEdit(inputs={"나이": '"19세 미만"'}, outputs={"요금": "0"})
+    receipt = await rules.create(spoken, name="요금")
+    assert receipt.status is APPLIED
+    (warning,) = [said for said in receipt.warnings if "19세 미만" in said]
+    assert "reads like a test" in warning
+    assert "< 19" in warning
+
+
 async def test_a_document_is_created_and_replaced_byte_for_byte(rules: Rules) -> None:
     document = learnt(row("[1..5]", "부장"), name="회계").xml.replace("\n", "\r\n")
     why = {"relationship": "UNRELATED", "reason": "회계 부서의 표"}

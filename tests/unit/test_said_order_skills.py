@@ -200,4 +200,4 @@ async def test_a_list_keeps_the_names_set_later() -> None:
     await deps.gate.submit(request, deps.context.model_copy(update={"agent_id": "b"}))
     receipt = await attach_skills_to_agent("a", "returns", "told", deps=world.at(7))
     assert receipt.status is ReceiptStatus.ATTACHED
-    assert (await world.agents.get("a")).skills == ("refund", "returns")
+    assert (await world.agents.get("t", "a")).skills == ("refund", "returns")

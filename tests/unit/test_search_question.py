@@ -1,4 +1,4 @@
-"""Queries are weighed by meaning: words weigh more than their particles and endings."""
+"""The terms of a query, what each is worth, and what makes a hit."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import pytest
 
 from core.knowledge.search.tokens import (
     ALONE,
+    FIRST,
+    LITTLE,
     MAX_QUERY_TERMS,
     MAX_RUNS,
-    SINGLE,
+    STEM,
     SUFFIX,
     read_question,
     suffix_start,
@@ -37,24 +39,36 @@ def test_particles_and_endings_are_told_from_the_word_they_end(word: str, stem: 
     assert word[: suffix_start(word)] == stem
 
 
-def test_single_syllables_and_endings_tell_less() -> None:
-    factors = read_question("환불을").factors
-    assert factors == {
-        "환": SINGLE,
-        "불": SINGLE,
-        "을": SINGLE * SUFFIX,
-        "환불": 1.0,
-        "불을": SUFFIX,
-    }
+def test_first_syllables_and_endings_rank_in_full_and_hardly_make_a_hit() -> None:
+    asked = read_question("환불을")
+    assert asked.factors == {"환": 1.0, "환불": 1.0, "불을": 1.0}
+    assert asked.floors == {"환": FIRST, "환불": 1.0, "불을": SUFFIX}
+    assert asked.length == 3
 
 
-def test_a_word_of_one_syllable_counts_in_full_where_it_is_all_asked() -> None:
-    assert read_question("돈").factors == {"돈": 1.0}
-    assert read_question("돈 낭비").factors["돈"] == ALONE
+def test_a_word_of_one_syllable_makes_a_hit_where_it_is_all_asked() -> None:
+    assert read_question("돈").floors == {"돈": 1.0}
+    assert read_question("돈을").floors == {"돈": 1.0, "돈을": SUFFIX}
+    assert read_question("돈 낭비").floors["돈"] == ALONE
 
 
 def test_a_term_is_worth_what_it_is_worth_at_its_best_place() -> None:
-    assert read_question("지은이는 이불을 폈다. 은 세공").factors["은"] == ALONE
+    assert read_question("은하를 봤다. 은 세공").floors["은"] == ALONE
+
+
+def test_an_english_word_is_asked_by_its_stem_and_as_it_is_written() -> None:
+    asked = read_question("the approvals of a manager")
+    assert asked.factors == {
+        "~the": LITTLE,
+        "approv": STEM,
+        "=approvals": 1 - STEM,
+        "~of": LITTLE,
+        "~a": LITTLE,
+        "manag": STEM,
+        "=manager": 1 - STEM,
+    }
+    assert {term for term, floor in asked.floors.items() if floor} == {"approv", "manag"}
+    assert asked.length == 5
 
 
 def test_words_are_known_as_they_were_typed_and_whether_a_blank_parts_them() -> None:

@@ -14,11 +14,10 @@ from core.knowledge.search.spelling import (
     guesses,
     keys,
     likely,
-    marked,
     near,
     slips,
 )
-from core.knowledge.search.tokens import read_question
+from core.knowledge.search.tokens import read_question, written
 
 
 def terms(query: str, known: Collection[str]) -> dict[str, float]:
@@ -45,7 +44,7 @@ def test_a_word_with_one_letter_amiss_is_found(typed: str) -> None:
 
 
 def test_a_slip_is_told_from_the_word_as_written_and_means_its_stem() -> None:
-    assert set(terms("custoemrs", {marked("customers"): 1, "custom": 4})) == {"custom"}
+    assert set(terms("custoemrs", {written("customers"): 1, "custom": 4})) == {"custom"}
 
 
 def test_two_slips_and_short_words_are_not_guessed_at() -> None:
@@ -61,13 +60,13 @@ def test_what_is_known_is_taken_at_its_word() -> None:
 
 
 def test_words_run_together_are_parted_where_both_are_known() -> None:
-    known = {"refund": 3, marked("approval"): 2, "approv": 2}
+    known = {"refund": 3, written("approval"): 2, "approv": 2}
     assert set(terms("refundapproval", known)) == {"refund", "approv"}
     assert terms("refundzzz", known) == {}
 
 
 def test_words_that_a_blank_parts_are_joined() -> None:
-    assert set(terms("time out", {"time": 1, "out": 1, marked("timeout"): 1, "timeout": 1})) == {
+    assert set(terms("time out", {"time": 1, "out": 1, written("timeout"): 1, "timeout": 1})) == {
         "timeout"
     }
     assert set(terms("부가 세", {"부가": 1, "가세": 1})) == {"가세"}

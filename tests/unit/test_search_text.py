@@ -15,8 +15,8 @@ from core.knowledge.search.documents import (
     skill_version,
 )
 from core.knowledge.search.hits import EXCERPT_CHARS, make_hit
-from core.knowledge.search.spelling import marked
-from core.knowledge.search.tokens import read_question
+from core.knowledge.search.ranking import shown
+from core.knowledge.search.tokens import read_question, written
 
 
 def hit(content: str, weights: dict[str, float], name: str = "n") -> Hit:
@@ -82,7 +82,8 @@ def test_names_and_headings_are_worth_more_than_text_and_files_are_found() -> No
 def test_a_word_is_known_as_written_beside_its_stem() -> None:
     terms = index_terms(document(Kind.MEMORY, "x", "Customers order 환불"))
     assert terms.counts["custom"] == terms.counts["order"] == 1
-    assert terms.words == {marked("customers")}
+    assert {term for term in terms.counts if term.startswith("=")} == {written("customers")}
+    assert terms.length == 5
 
 
 def test_a_short_text_is_shown_whole_on_one_line() -> None:
@@ -137,7 +138,7 @@ def test_words_are_named_as_the_text_writes_them() -> None:
 )
 def test_a_reader_is_shown_whole_words_and_no_shards(query: str, text: str, why: str) -> None:
     asked = read_question(query)
-    weights = {term: 2.0 * factor for term, factor in asked.factors.items()}
+    weights = shown({term: 2.0 * factor for term, factor in asked.factors.items()})
     assert hit(text, weights).why == why
     assert hit(unicodedata.normalize("NFD", text), weights).why == why
 

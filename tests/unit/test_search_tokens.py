@@ -18,8 +18,8 @@ def terms(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("환불", ["환", "환불", "불"]),
-        ("환불 승인", ["환", "환불", "불", "승", "승인", "인"]),
+        ("환불", ["환", "환불"]),
+        ("환불 승인을", ["환", "환불", "승", "승인", "인을"]),
         ("返金の", ["返", "返金", "金", "金の", "の"]),
         ("Approvals approved", ["approv", "approv"]),
         ("the policy of a company", ["polici", "compani"]),
@@ -37,11 +37,11 @@ def terms(text: str) -> list[str]:
         ("a", ["a"]),
         ("Who", ["who"]),
         ("the IT team; the WHO and us", ["it", "team", "who"]),
-        ("it팀은 US에서", ["it", "팀", "팀은", "은", "us", "에", "에서", "서"]),
-        ("플랜 A 고객", ["플", "플랜", "랜", "a", "고", "고객", "객"]),
+        ("it팀은 US에서", ["it", "팀", "팀은", "us", "에", "에서"]),
+        ("플랜 A 고객", ["플", "플랜", "a", "고", "고객"]),
         ("A refund I'M sure of, plan A", ["refund", "m", "sure", "plan", "a"]),
         ("PLEASE SEND IT TO THE MANAGER", ["pleas", "send", "manag"]),
-        ("HR IT US 부서", ["hr", "it", "us", "부", "부서", "서"]),
+        ("HR IT US 부서", ["hr", "it", "us", "부", "부서"]),
     ],
 )
 def test_text_is_taken_apart(text: str, wanted: list[str]) -> None:

@@ -5,7 +5,19 @@ from __future__ import annotations
 import pytest
 
 from core.domain.errors import SkillApiDown
-from core.domain.models import ChangeStatus, HistoryStatus, Operation, ReceiptStatus, SkillFile
+from core.domain.hashing import state_hash
+from core.domain.models import (
+    SKILL_MD,
+    ChangeStatus,
+    FileRef,
+    HistoryStatus,
+    Kind,
+    Operation,
+    ReceiptStatus,
+    RestoreRequest,
+    SkillFile,
+    Snapshot,
+)
 from core.learning_committers.skill_committer import commit_to_skill
 from tests.support.skills import (
     ADD_STEP,
@@ -21,7 +33,7 @@ async def test_the_author_writes_from_the_feedback_when_no_artifact_is_given() -
     receipt = await commit_to_skill("a", feedback_content="나눠서 환불", deps=world.deps("k"))
     assert receipt.target_id == "partial-refund"
     assert world.author.asked[0].feedback_content == "나눠서 환불"
-    assert (await world.agents.get("a")).skills == ("partial-refund",)
+    assert (await world.agents.get("t", "a")).skills == ("partial-refund",)
     assert set(world.files()) == {"SKILL.md", "references/fees.md", "scripts/split.py"}
 
 
@@ -135,7 +147,23 @@ async def test_deleting_and_reverting_brings_the_folder_back_byte_for_byte() -> 
         "a", operation=Operation.DELETE, skill_id="partial-refund", deps=world.deps("k")
     )
     assert not world.store.skills
-    assert (await world.agents.get("a")).skills == ()
+    assert (await world.agents.get("t", "a")).skills == ()
     await world.gate.revert(receipt.change_id or "", "still needed")
     assert world.store.skills["t", "partial-refund"] == before
-    assert (await world.agents.get("a")).skills == ("partial-refund",)
+    assert (await world.agents.get("t", "a")).skills == ("partial-refund",)
+
+
+async def test_a_dry_run_says_that_files_to_restore_are_not_stored_any_more() -> None:
+    world = World(dry_run=True)
+    lost = Snapshot(content="", name="a", files={SKILL_MD: FileRef(sha256="0" * 64, size=1)})
+    request = RestoreRequest(
+        operation=Operation.CREATE,
+        target_kind=Kind.SKILL,
+        target_id="a",
+        state=lost,
+        expected_hash=state_hash(None),
+        reason="still needed",
+    )
+    receipt = await world.gate.submit(request, world.deps("k").context)
+    assert receipt.status is ReceiptStatus.REFUSED
+    assert "is missing" in receipt.message

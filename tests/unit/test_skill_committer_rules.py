@@ -37,7 +37,7 @@ async def test_a_skill_is_attached_once_and_can_be_taken_off_again() -> None:
     assert again.status is ReceiptStatus.KNOWN
     assert world.log.history[-1].knowledge_type is Kind.AGENT_SKILLS
     await world.gate.revert(receipt.change_id or "", "wrong")
-    assert (await world.agents.get("b")).skills == ()
+    assert (await world.agents.get("t", "b")).skills == ()
 
 
 @pytest.mark.parametrize("names", ["", " , ", "no-such-skill"])

@@ -160,6 +160,13 @@ async def test_valid_is_a_status_of_zero_and_the_line_that_says_so(
         await build(deps(tmp_path, shell=shell))
 
 
+async def test_a_folder_whose_making_never_ended_has_no_status(tmp_path: Path) -> None:
+    cut_off = "<<n0nce1:init_skill:begin>>\nmaking"
+    shell = when("init_skill.py", lambda _: ShellResult(exit_code=0, stdout=cut_off))
+    with pytest.raises(StepFailed, match="init_skill: no status: making"):
+        await build(deps(tmp_path, shell=shell))
+
+
 async def test_a_packager_that_leaves_a_zip_but_ends_with_an_error_has_failed(
     tmp_path: Path,
 ) -> None:

@@ -35,6 +35,8 @@ def replaced(text: str, heading: str) -> str:
         ("- a\n  - inner\n", "c", "- a\n  - inner\n- c\n"),
         ("- a\nlazy\n", "c", "- a\nlazy\n- c\n"),
         ("- a\n", "- b\n- c\n  - d", "- a\n- b\n- c\n  - d\n"),
+        ("- a\n", "-    b\n     more", "- a\n- b\n  more\n"),
+        ("- a\n", "-     b", "- a\n-     b\n"),
         ("- a\n", "1. b\n2. c", "- a\n- b\n- c\n"),
         ("- a\n- b", "c", "- a\n- b\n- c\n"),
         ("- a\r\n- b\r\n", "c", "- a\r\n- b\r\n- c\r\n"),

@@ -53,7 +53,7 @@ async def test_a_folder_is_taken_as_it_is() -> None:
     assert receipt.target_id == "tax"
     assert world.store.skills["t", "tax"].files == FOLDER
     assert not world.author.asked
-    assert (await world.agents.get("a")).skills == ("tax",)
+    assert (await world.agents.get("t", "a")).skills == ("tax",)
 
 
 async def test_a_taken_name_is_refused_and_an_update_replaces_the_whole_folder() -> None:

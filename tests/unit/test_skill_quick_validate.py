@@ -8,11 +8,12 @@ import runpy
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from core.domain.models import Bundle, SkillFile
+from core.domain.models import SKILL_MD, Bundle, SkillFile
 from core.skill_quick_validate import (
     check_bundle,
     errors_of,
@@ -20,6 +21,7 @@ from core.skill_quick_validate import (
     validate_skill,
 )
 from core.skills.validation import script as script_module
+from core.skills.validation.document import skill_problems
 from tests.support.skill_cases import in_memory
 from tests.support.waiting import SOON
 
@@ -124,6 +126,7 @@ def test_of_several_broken_rules_the_first_is_the_reason(tmp_path: Path) -> None
         ("---\nname: refund-sum\ndescription: |\n  two\n  lines\n---\nbody\n", "description-lines"),
         (GOOD.replace("합계", "합\u200b계"), "head-characters description-invisible"),
         (GOOD.replace("---\n\n", f"compatibility: {'x' * 501}\n---\n\n"), "compatibility"),
+        (GOOD.replace("---\n\n", "compatibility: ''\n---\n\n"), "compatibility"),
     ],
 )
 def test_what_is_there_is_a_warning_and_binds_what_is_created(document: str, code: str) -> None:
@@ -250,3 +253,49 @@ def test_a_bundle_is_told_of_its_files_too() -> None:
         ("path-git", ".git/x"),
         ("document-second", "a/SKILL.md"),
     ]
+
+
+def test_the_script_of_a_pod_needs_nothing_but_the_standard_library() -> None:
+    imported = {
+        (node.module if isinstance(node, ast.ImportFrom) else node.names[0].name) or ""
+        for node in ast.walk(ast.parse(get_quick_validate_script()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    }
+    assert {name.split(".")[0] for name in imported} <= sys.stdlib_module_names
+
+
+WORDS = "환불 합계를 맞춥니다"
+SIZES = {SKILL_MD: 1}
+MEGABYTE = 2**20
+
+
+def with_head(head: str) -> str:
+    return GOOD.replace("---\n\n", f"{head}\n---\n\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "bound", "made"),
+    [
+        ("name-length", 64, lambda n: (GOOD.replace("refund-sum", "a" * n), SIZES)),
+        ("description-length", 1_024, lambda n: (GOOD.replace(WORDS, "가" * n), SIZES)),
+        ("compatibility", 500, lambda n: (with_head(f"compatibility: {'x' * n}"), SIZES)),
+        ("body-lines", 500, lambda n: (GOOD.replace("\nbody\n", "x\n" * n), SIZES)),
+        ("body-tokens", 5_000, lambda n: (GOOD.replace("\nbody\n", "abcd" * n), SIZES)),
+        ("head-yaml", 255, lambda n: (with_head(f"{'k' * n}: v"), SIZES)),
+        ("head-yaml", 31, lambda n: (with_head(f"x: {'[' * n}{']' * n}"), SIZES)),
+        ("files-count", 1_000, lambda n: (GOOD, {**SIZES, **{str(f): 1 for f in range(n - 1)}})),
+        ("file-size", 24 * MEGABYTE, lambda n: (GOOD, {**SIZES, "a": n})),
+        ("files-size", 48 * MEGABYTE, lambda n: (GOOD, {"a": n // 2, "b": n - n // 2})),
+        ("path-length", 1_024, lambda n: (GOOD, {"abcdefg/" * 15 + "x" * (n - 120): 1})),
+        ("path-depth", 16, lambda n: (GOOD, {**SIZES, "/".join("x" * n): 1})),
+        ("path-name-length", 255, lambda n: (GOOD, {**SIZES, "x" * n: 1})),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_a_bound_is_broken_by_what_is_over_it_alone(
+    code: str, bound: int, made: Callable[[int], tuple[str, dict[str, int]]]
+) -> None:
+    for size, is_broken in ((bound, False), (bound + 1, True)):
+        document, sizes = made(size)
+        found = {problem.code for problem in skill_problems("refund-sum", sizes, document.encode())}
+        assert (code in found) is is_broken, size

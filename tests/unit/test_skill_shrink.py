@@ -188,3 +188,9 @@ def test_a_description_may_lose_half_and_no_more(left: int, said: bool) -> None:
     after = skill(HEAD.replace("부분 환불을 정산한다", words[:left].replace(" ", "_")) + BODY)
     assert len(words) == 20
     assert ("more than half" in lost(before, after)) is said
+
+
+def test_a_description_that_is_a_heading_still_describes() -> None:
+    before = skill(HEAD.replace("부분 환불을 정산한다", "refunds") + BODY)
+    after = skill(HEAD.replace("부분 환불을 정산한다", "'# refund'") + BODY)
+    assert lost(before, after) == ""

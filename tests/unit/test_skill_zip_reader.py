@@ -36,6 +36,12 @@ def descriptor(data: bytes, sign: bytes = b"PK\7\x08", shape: str = "<3L") -> by
     return sign + struct.pack(shape, zlib.crc32(data), len(data), len(data))
 
 
+def cut_short() -> bytes:
+    packer = zlib.compressobj(6, zlib.DEFLATED, -15)
+    packed = packer.compress(b"data" * 9) + packer.flush()
+    return with_file(method=8, data=b"data" * 9, packed_as=packed[:-2])
+
+
 OPEN = {"flags": 1 << 11 | 1 << 3, "local_crc": 0, "local_size": 0, "local_packed": 0}
 LEGAL = {
     "plain": Raw().bytes(),
@@ -77,6 +83,7 @@ LIES = {
     ),
     "two sizes of a stored file": (with_file(size=9, local_size=9), "two sizes"),
     "descriptor": (with_file(**OPEN, descriptor=descriptor(b"atad")), "descriptor differs"),
+    "deflated data that is cut short": (cut_short(), "ends before its deflated data"),
     "no descriptor": (with_file(**OPEN), "descriptor differs"),
     "a descriptor unasked": (with_file(descriptor=descriptor(b"data")), "there is more"),
     "before": (Raw(before=b"#!/bin/sh\n").bytes(), "data before"),

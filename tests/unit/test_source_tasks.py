@@ -30,18 +30,17 @@ async def test_agents_are_saved_before_their_pieces_are_stored(world: Supabase) 
     agent = Agent(id="clerk", tenant_id="acme", name="주문 담당")
     source = ListSource(_piece("1"), agents=[agent])
     assert await fetch_feedback_task(source, limit=10, deps=world) == 1
-    assert await world.agents.get("clerk") == agent
+    assert await world.agents.get("acme", "clerk") == agent
     assert source.accepted == ["1"]
 
 
-async def test_an_agent_of_another_tenant_stops_nothing_else(world: Supabase) -> None:
-    await world.agents.save(Agent(id="clerk", tenant_id="other", name="taken"))
-    mine = Agent(id="desk", tenant_id="acme", name="desk")
-    taken = Agent(id="clerk", tenant_id="acme", name="clerk")
-    source = ListSource(_piece("1"), agents=[taken, mine])
+async def test_an_id_that_another_tenant_has_is_taken_for_ones_own(world: Supabase) -> None:
+    others = Agent(id="clerk", tenant_id="other", name="theirs")
+    await world.agents.save(others)
+    mine = Agent(id="clerk", tenant_id="acme", name="clerk")
+    source = ListSource(_piece("1"), agents=[mine])
     assert await fetch_feedback_task(source, limit=10, deps=world) == 1
-    assert (await world.agents.get("clerk")).tenant_id == "other"
-    assert (await world.agents.get("desk")).tenant_id == "acme"
+    assert await world.agents.of_id("clerk") == [mine, others]
 
 
 async def test_a_piece_that_cannot_be_stored_is_told_as_failed(world: Supabase) -> None:

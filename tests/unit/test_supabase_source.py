@@ -9,7 +9,7 @@ import pytest
 
 from core.domain.models import FeedbackStatus, Outcome
 from core.polling_manager import fetch_feedback_task
-from core.testing.stores import MemoryIntake
+from core.testing.intake import MemoryIntake
 from tests.support.list_source import ListSource
 from tests.support.postgrest_server import COLUMNS
 from tests.support.supabase import AGENT, TENANT, Supabase, supabase
@@ -36,9 +36,21 @@ async def test_every_item_comes_oldest_first_with_author_agents_and_task(world: 
     assert {(p.source, p.tenant_id, p.agent_ids, p.task) for p in pieces} == {
         ("supabase", TENANT, ("clerk",), "견적서 작성")
     }
-    agent = await world.agents.get("clerk")
+    agent = await world.agents.get(TENANT, "clerk")
     assert (agent.name, agent.goal, agent.skills) == ("주문 담당", "", ("invoice-check", "refunds"))
     assert world.status("r1") == "PROCESSING"
+
+
+async def test_rows_of_two_tenants_name_each_its_own_agent_of_one_id(world: Supabase) -> None:
+    world.server.tables["users"].append({**AGENT, "username": "theirs", "tenant_id": "other"})
+    world.todo("r1", [world.item("one")])
+    world.todo("r2", [world.item("two")], tenant_id="other")
+    assert await world.fetch() == 2
+    agents = await world.agents.of_id("clerk")
+    assert [(agent.tenant_id, agent.name) for agent in agents] == [
+        (TENANT, "주문 담당"),
+        ("other", "theirs"),
+    ]
 
 
 async def test_items_of_several_rows_come_in_the_order_they_were_said(world: Supabase) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.decision_table.checks.check import check_table
+from core.decision_table.checks.check import check_table, witness
 from core.domain.models import (
     DecisionRow,
     DecisionTable,
@@ -118,3 +118,64 @@ def test_outputs_of_a_type_that_is_not_known_are_compared_all_the_same() -> None
     made = table(HitPolicy.ANY, ("> 100", '"a"'), ("> 50", '"b"'))
     graded = OutputColumn(name="approver", type="tGrade")
     assert found(made.model_copy(update={"outputs": (graded,)})) == found(made)
+
+
+@pytest.mark.parametrize(("first", "second"), [("[2..3]", "-"), ("-", "[2..3]")])
+def test_of_two_rows_that_overlap_the_one_within_is_named(first: str, second: str) -> None:
+    ((_, said),) = found(table(HitPolicy.UNIQUE, (first, '"a"'), (second, '"b"')))
+    inner, outer = ("r1", "r2") if second == "-" else ("r2", "r1")
+    assert said.endswith(f"row '{inner}' lies wholly within row '{outer}'")
+
+
+def test_under_any_rows_that_agree_repeat_only_what_lies_within() -> None:
+    assert found(table(HitPolicy.ANY, ("<= 100", '"a"'), (">= 50", '"a"'))) == []
+    for rows, inner in (((">= 5", "-"), "r1"), (("-", ">= 5"), "r2")):
+        made = table(HitPolicy.ANY, *((row, '"a"') for row in rows))
+        assert [named for named, _ in found(made)] == [(inner, "r2" if inner == "r1" else "r1")]
+
+
+def test_rows_that_may_match_as_well_are_named_one_or_several() -> None:
+    open_row = ("modulo(?, 2) = 0", '"a"')
+    (_, said), *_ = found(table(HitPolicy.UNIQUE, open_row, ("< 9", '"b"')))
+    assert said.endswith("it may match a case together with row 'r2'")
+    (_, said), *_ = found(table(HitPolicy.UNIQUE, open_row, ("< 9", '"b"'), ("> 9", '"c"')))
+    assert said.endswith("it may match a case together with rows 'r2', 'r3'")
+
+
+@pytest.mark.parametrize(("size", "shown"), [(78, "{}"), (79, "{}"), (80, "{}…")])
+def test_a_value_of_more_than_eighty_characters_is_cut(size: int, shown: str) -> None:
+    text = f'"{"x" * (size - 1)}"'
+    made = table_of([InputColumn(name="code", type="string")], [[text], [text]])
+    (_, said), *_ = found(made)
+    assert f"where code = {shown.format(text[:80])}, and" in said
+
+
+def test_a_text_before_all_others_is_a_word_where_one_fits() -> None:
+    made = table_of([InputColumn(name="name", type="string")], [['>= "p"']])
+    assert found(made) == [((), 'no row matches where name = "other"')]
+
+
+def test_a_time_just_before_midnight_in_utc_is_told_in_a_zone_that_has_it() -> None:
+    rows = [['>= time("00:00:00Z")'], ['< time("00:59:59.999999+01:00")']]
+    made = table_of([InputColumn(name="at", type="time")], rows)
+    assert found(made) == [((), "no row matches where at = 13:59:59.999999+14:00")]
+
+
+def test_a_condition_that_computes_with_a_boolean_is_not_the_boolean() -> None:
+    made = table_of(
+        [InputColumn(name="paid", type="boolean")], [["if ? then false else true"], ["true"]]
+    )
+    assert found(made) == []
+
+
+def test_a_case_of_a_row_fits_what_is_read_and_what_is_only_tried() -> None:
+    columns = [InputColumn(name=name, type="number", allowed="1, 2, [3..9]") for name in ("n", "m")]
+    made = table_of(columns, [["modulo(?, 7) = 3", "[4..5]"]])
+    assert witness(made, "r1") == {"n": 3, "m": 4}
+
+
+def test_moments_with_a_zone_are_not_compared_with_those_without() -> None:
+    span = '[@"2024-03-01T00:00:00Z"..@"2024-03-02T00:00:00"]'
+    made = table_of([InputColumn(name="at", type="date and time")], [[span]])
+    ((_, said),) = found(made)
+    assert said.endswith("its cells name moments with a time zone and without one")

@@ -307,7 +307,7 @@ def _writable(home: Path) -> Path:
             return home
     except OSError as error:
         raise ConfigurationError(
-            Message("embedded.home", home=home, why=error.strerror),
+            Message("embedded.home", home=home, why=error),
             hint=HOME_HINT,
         ) from error
 

@@ -16,8 +16,9 @@ from core.adapters.embedded.skill_server_folders import SkillFolders
 from core.adapters.embedded.skill_server_http import description
 from core.domain.errors import InvalidInput
 from core.domain.models import Bundle
+from core.knowledge.search.documents import text_counts, text_length
 from core.knowledge.search.ranking import Corpus, weigh
-from core.knowledge.search.tokens import term_counts
+from core.knowledge.search.tokens import read_question
 from core.skills.bundle import is_text
 from core.skills.creator.shipped import skill_creator_bundle
 
@@ -141,16 +142,15 @@ def _content(data: bytes, include_base64: bool) -> str:
 
 def _best(task: str, skills: Sequence[Bundle]) -> list[tuple[float, Bundle]]:
     """Rank skills for a task by name, description and body, leaving out those without a match."""
-    texts = {b.name: f"{b.name}\n{b.document}" for b in skills}
-    counts = {name: term_counts(text) for name, text in texts.items()}
-    query = term_counts(task)
-    standing = Counter(term for terms in counts.values() for term in terms)
+    counts = {b.name: text_counts(f"{b.name}\n{b.document}") for b in skills}
+    lengths = {name: text_length(terms) for name, terms in counts.items()}
     corpus = Corpus(
         documents=len(skills),
-        frequencies={term: standing[term] for term in query if term in standing},
+        frequencies=Counter(term for terms in counts.values() for term in terms),
+        mean=max(1.0, sum(lengths.values()) / max(1, len(skills))),
     )
-    weighing = weigh(query, corpus)
-    scored = [(weighing.score(counts[b.name], counts[b.name].total()), b) for b in skills]
+    weighing = weigh(read_question(task), corpus)
+    scored = [(weighing.score(counts[b.name], lengths[b.name]), b) for b in skills]
     ranked = sorted(scored, key=lambda pair: (-pair[0], pair[1].name))
     return [(score, bundle) for score, bundle in ranked if score > 0]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from psycopg.rows import DictRow
 
 from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
-from core.domain.errors import InvalidInput, NotFound
+from core.domain.errors import NotFound
 from core.domain.messages import Message
 from core.domain.models import Agent
 
@@ -19,11 +19,21 @@ class PostgresAgents:
         self._pool = pool
         self._sets_up_new = sets_up_new
 
-    async def get(self, agent_id: str) -> Agent:
-        row = await fetch_one(self._pool, "agents.get", id=agent_id)
+    async def get(self, tenant_id: str, agent_id: str) -> Agent:
+        row = await fetch_one(self._pool, "agents.get", tenant_id=tenant_id, id=agent_id)
         if row is None:
-            raise NotFound(Message("no.agent", id=agent_id), hint=Message("see.agents"))
+            raise NotFound(
+                Message("no.agent_of_tenant", tenant=tenant_id, agent=agent_id),
+                hint=Message("see.agents"),
+            )
         return _agent(row)
+
+    async def of_id(self, agent_id: str) -> Sequence[Agent]:
+        return [_agent(row) for row in await fetch_all(self._pool, "agents.of_id", id=agent_id)]
+
+    async def having(self, tenant_id: str, skill: str) -> Sequence[Agent]:
+        rows = await fetch_all(self._pool, "agents.having", tenant_id=tenant_id, name=skill)
+        return [_agent(row) for row in rows]
 
     async def list(self, tenant_id: str | None = None) -> Sequence[Agent]:
         rows = await fetch_all(self._pool, "agents.list", tenant_id=tenant_id)
@@ -37,19 +47,15 @@ class PostgresAgents:
             skills=list(agent.skills),
             sets_up_new=self._sets_up_new,
         )
-        if row is None:
-            raise InvalidInput(
-                Message("agents.other_tenant", id=agent.id, tenant=agent.tenant_id),
-                hint=Message("agents.unique"),
-            )
+        assert row is not None
         return bool(row["is_new"])
 
     async def awaiting_setup(self, limit: int) -> Sequence[Agent]:
         rows = await fetch_all(self._pool, "agents.awaiting_setup", limit=limit)
         return [_agent(row) for row in rows]
 
-    async def setup_begun(self, agent_id: str) -> None:
-        await execute(self._pool, "agents.setup_begun", id=agent_id)
+    async def setup_begun(self, tenant_id: str, agent_id: str) -> None:
+        await execute(self._pool, "agents.setup_begun", tenant_id=tenant_id, id=agent_id)
 
 
 def _agent(row: DictRow) -> Agent:

@@ -10,6 +10,7 @@ from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 from pydantic import BaseModel
 
+from core.adapters.postgres.concluding import history_row, write_all
 from core.adapters.postgres.inbox import end_feedback_of_change
 from core.adapters.postgres.queries import (
     Connection,
@@ -33,7 +34,7 @@ from core.adapters.postgres.search import (
     refuse_skill_beside,
 )
 from core.decision_table import read_xml, search_text
-from core.domain.errors import LeaseLost, NotFound, Stale, TargetBusy
+from core.domain.errors import LeaseLost, NotFound, Stale, TargetBusy, Unforeseen
 from core.domain.hashing import name_key, same_key, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
@@ -45,15 +46,14 @@ from core.domain.models import (
     HistoryRecord,
     Kind,
     LaterWord,
+    RestoreRequest,
     RunEvent,
     Scope,
     Snapshot,
 )
 from core.domain.observers import nobody
-from core.domain.ports import Observer
+from core.domain.ports import Concluded, Observer
 from core.knowledge.search.documents import SearchDocument, skill_search_files, skill_search_text
-
-_FILES = ("previous_files", "new_files", "previous_reach", "new_reach")
 
 
 class PostgresUnitOfWork:
@@ -83,19 +83,36 @@ class PostgresUnitOfWork:
         await self._index(change, None if shared else change.agent_id)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
-        await lock_skills(self._conn, change)
-        verb = "unlist" if change.after is None else "list"
+        await lock_skills(self._conn, change.tenant_id)
         params = {
             "agent_id": change.agent_id,
             "tenant_id": change.tenant_id,
             "name": change.target_id,
         }
-        await self._conn.execute(sql(f"changes.{verb}_agent_skill"), params)
-        await self._conn.execute(sql(f"changes.{verb}_tenant_skill"), params)
+        if change.after is None:
+            await self._conn.execute(sql("changes.forget_unlistings"), params)
+            await self._conn.execute(sql("changes.unlist_skill"), params)
+        else:
+            if not await self._is_listed_as_before(change, params):
+                await self._conn.execute(sql("changes.list_agent_skill"), params)
+            await self._conn.execute(sql("changes.list_tenant_skill"), params)
         await self._index(change, None)
 
+    async def _is_listed_as_before(self, change: Change, params: dict[str, str]) -> bool:
+        """Whether the lists stay, or are those of before a deletion that is undone."""
+        is_undone = isinstance(change.request, RestoreRequest)
+        if change.before is not None:
+            return is_undone  # an earlier state is no reason to list it again
+        found = 0
+        if is_undone:
+            found = (await self._conn.execute(sql("changes.relist_skill"), params)).rowcount
+        await self._conn.execute(sql("changes.forget_unlistings"), params)
+        return found > 0
+
     async def set_agent_skills(self, change: Change) -> None:
-        params = {"agent_id": change.target_id}
+        # Before the agent's row, in the order of skills that are recorded: no deadlock.
+        await lock_skills(self._conn, change.tenant_id)
+        params = {"tenant_id": change.tenant_id, "agent_id": change.target_id}
         await self._conn.execute(sql("changes.lock_agent"), params)
         rows = await (await self._conn.execute(sql("changes.agent_skills"), params)).fetchall()
         present = {row["name"] for row in rows}
@@ -115,10 +132,7 @@ class PostgresUnitOfWork:
             raise Stale(Message("change.skill_deleted", name=gone["name"]))
 
     async def record_knowledge_history(self, history: HistoryRecord) -> None:
-        row = history.model_dump(exclude={"created_at", *_FILES})
-        files = history.model_dump(mode="json", include=set(_FILES))
-        row |= {key: None if files[key] is None else Jsonb(files[key]) for key in _FILES}
-        await self._conn.execute(sql("changes.record"), row)
+        await self._conn.execute(sql("changes.record"), history_row(history))
 
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
         """Set the final status of a change; if it was held, its feedback may end too."""
@@ -203,6 +217,18 @@ class PostgresChangeLog:
         row = await fetch_one(self._pool, "changes.find", key=key)
         return change_of(row) if row else None
 
+    async def find_all(self, keys: Sequence[str]) -> Mapping[str, Change]:
+        rows = await fetch_all(self._pool, "changes.find_all", keys=[*keys])
+        return {row["key"]: change_of(row) for row in rows}
+
+    async def conclude(self, made: Sequence[Concluded]) -> None:
+        opened = [c.model_copy(update={"status": ChangeStatus.APPLYING}) for c, _, _ in made]
+        rows, items = [*map(change_row, opened)], [*map(_version, opened)]
+        async with writing(self._pool) as conn:
+            await write_all(conn, made, rows, items)
+        for one in made:
+            self._observe(one.event, NO_USAGE)
+
     async def get(self, change_id: str) -> Change:
         row = await fetch_one(self._pool, "changes.get", id=change_id)
         if row is None:
@@ -215,6 +241,7 @@ class PostgresChangeLog:
         async with (connection if is_one_statement else transaction)(self._pool) as conn:
             await _put(conn, change, blobs)
             await refuse_skill_beside(conn, change)
+            await refuse_unforeseen(conn, change)
 
     async def store(
         self,
@@ -261,7 +288,8 @@ class PostgresChangeLog:
 
 def _taken(change: Change, error: pg.UniqueViolation) -> TargetBusy | Stale:
     if error.diag.constraint_name == "changes_open_target":
-        return TargetBusy(Message("change.target_busy", kind=change.kind, id=change.target_id))
+        target = str(change.target_id)  # what has none is not in that index
+        return TargetBusy(Message("change.target_busy", kind=change.kind, id=target))
     return Stale(Message("change.key_at_once", key=change.key))
 
 
@@ -271,8 +299,11 @@ async def put_change(conn: Connection, change: Change) -> None:
         written = await conn.execute(sql("changes.put"), change_row(change))
     except pg.UniqueViolation as error:
         raise _taken(change, error) from error
-    if not written.rowcount:
-        raise LeaseLost(Message("lease.candidate", id=change.candidate_id))
+    if written.rowcount:
+        return
+    if change.candidate_id is None:
+        raise Stale(Message("change.settled", id=change.id))
+    raise LeaseLost(Message("lease.candidate", id=change.candidate_id))
 
 
 async def put_blobs(conn: Connection, blobs: Mapping[str, bytes]) -> None:
@@ -280,6 +311,24 @@ async def put_blobs(conn: Connection, blobs: Mapping[str, bytes]) -> None:
     if blobs:
         params = {"hashes": list(blobs), "data": list(blobs.values())}
         await conn.execute(sql("changes.put_blobs"), params)
+
+
+async def refuse_unforeseen(conn: Connection, change: Change) -> None:
+    """Check that nobody has put the skill on a list which is about to be deleted.
+
+    The intent is written in the same transaction. Who lists a skill takes the same lock and then
+    looks for such intents: either this sees the list, or that sees the intent. Raises Unforeseen.
+    """
+    if change.kind is not Kind.SKILL or change.after is not None:
+        return
+    await lock_skills(conn, change.tenant_id)
+    foreseen = [change.agent_id, *(lister.id for lister in change.listed_by)]
+    params = {"tenant_id": change.tenant_id, "name": change.target_id, "foreseen": foreseen}
+    row = await (await conn.execute(sql("changes.unforeseen_listers"), params)).fetchone()
+    if row is not None:
+        raise Unforeseen(
+            Message("skill.listed_meanwhile", name=change.target_id, agent=row["agent_id"])
+        )
 
 
 async def _put(conn: Connection, change: Change, blobs: Mapping[str, bytes]) -> None:

@@ -77,7 +77,7 @@ class ModelSlots:
             async with asyncio.timeout(self._options.longest_wait):
                 await self._lock.acquire()
         except TimeoutError:
-            raise rate_exceeded(self._options) from None
+            raise rate_exceeded(slots, self._options.longest_wait) from None
         try:
             return await self._poll(slots)
         finally:
@@ -87,7 +87,7 @@ class ModelSlots:
         slot, waited, pause = self._new_id(), 0.0, _FIRST_PAUSE
         while not await self._try(slot, slots):
             if waited >= self._options.longest_wait:
-                raise rate_exceeded(self._options)
+                raise rate_exceeded(slots, self._options.longest_wait)
             await self._sleep(pause)
             waited, pause = waited + pause, min(2 * pause, _LONGEST_PAUSE)
         return slot
@@ -137,13 +137,14 @@ class ModelSlots:
             longest=longest,
         )
         if row is None:
-            raise await self._too_long()
+            raise await self._too_long(interval)
         if row["wait"] > 0:
             await self._sleep(row["wait"])
 
-    async def _too_long(self) -> Exception:
+    async def _too_long(self, interval: float) -> Exception:
         row = await fetch_one(self._pool, "circuit_breaker.next_begin", model=self._model)
-        return queue_too_long(self._options, row["wait"] if row else 0.0)
+        waits = row["wait"] if row else 0.0
+        return queue_too_long(interval, self._options.longest_wait, waits)
 
 
 _T = TypeVar("_T")

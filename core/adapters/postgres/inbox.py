@@ -91,7 +91,7 @@ class PostgresInbox:
         return added
 
     async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
-        stated = agent.model_dump(include={"id", "role", "goal", "persona"})
+        stated = agent.model_dump(include={"tenant_id", "id", "role", "goal", "persona"})
         async with transaction(self._pool) as conn:
             claimed = await conn.execute(sql("agents.setup_claimed"), stated)
             if not claimed.rowcount:
@@ -252,7 +252,7 @@ async def _known(conn: Connection, source: str, rows: Sequence[_Piece]) -> Mappi
     for row in rows:
         if found[row["source_id"]]["digest"] != row["digest"]:
             raise InvalidInput(
-                Message("feedback.other_content", id=row["source_id"], source=source),
+                Message("feedback.other_content", id=str(row["source_id"]), source=source),
                 hint=Message("feedback.id_of_its_own"),
             )
     return {source_id: str(row["id"]) for source_id, row in found.items()}

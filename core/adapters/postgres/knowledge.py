@@ -85,6 +85,40 @@ class PostgresKnowledge:
         )
         return item_of(row) if row else None
 
+    async def taken(
+        self,
+        kind: Kind,
+        tenant_id: str,
+        agent_id: str,
+        *,
+        ids: Sequence[str],
+        contents: Sequence[str],
+    ) -> Sequence[KnowledgeItem]:
+        rows = await fetch_all(
+            self._pool,
+            "knowledge.taken",
+            kind=kind,
+            tenant_id=tenant_id,
+            agent_id=agent_id,
+            ids=[*ids],
+            same_keys=[*map(same_key, contents)],
+        )
+        return [item_of(row) for row in rows]
+
+    async def some(
+        self, kind: Kind, tenant_id: str, agent_id: str, *, since: datetime | None, limit: int
+    ) -> Sequence[KnowledgeItem]:
+        rows = await fetch_all(
+            self._pool,
+            "knowledge.some",
+            kind=kind,
+            tenant_id=tenant_id,
+            agent_id=agent_id,
+            since=since,
+            limit=limit,
+        )
+        return [item_of(row) for row in rows]
+
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
         block = "past.skill_versions" if kind is Kind.SKILL else "past.versions"
         rows = await fetch_all(self._pool, block, kind=kind, tenant_id=tenant_id, item_id=item_id)

@@ -66,12 +66,10 @@ def _migrate(conninfo: str, vectors: bool) -> MigrationStatus:
 def _bring_to_date(conn: SyncConnection, conninfo: str, vectors: bool) -> None:
     found = _read(conn, vectors)
     refuse_newer(found)
-    if not found.ours.up_to_date:
-        _migrate_ours(conninfo)
+    _migrate_ours(conninfo)
     if not found.procrastinate.up_to_date:
         _migrate_jobs(conn, found.procrastinate.current)
-    if not found.saver.up_to_date:
-        _migrate_saver(conn)
+    _migrate_saver(conn)
     if found.vectors is not None and not found.vectors.up_to_date:
         _migrate_vectors(conn, found.vectors.current)
 

@@ -8,7 +8,12 @@ from datetime import datetime
 from psycopg import errors as pg
 from psycopg.rows import DictRow
 
-from core.adapters.postgres.change_log import change_of, change_row, put_blobs
+from core.adapters.postgres.change_log import (
+    change_of,
+    change_row,
+    put_blobs,
+    refuse_unforeseen,
+)
 from core.adapters.postgres.inbox import end_feedback_of_change
 from core.adapters.postgres.queries import (
     Connection,
@@ -66,6 +71,7 @@ class PostgresReviews:
                     Message("change.target_busy", kind=change.kind, id=change.target_id)
                 ) from None
             await refuse_skill_beside(conn, change)
+            await refuse_unforeseen(conn, change)
             await write_event(conn, event)
             if change.kind is not Kind.SKILL:
                 await conn.execute(sql("reviews.leave_flush"))
@@ -119,7 +125,7 @@ async def _decide(conn: Connection, block: str, params: Mapping[str, object]) ->
     decided = await (await conn.execute(sql(block), params)).fetchone()
     if decided is None:
         raise Decided(
-            Message("review.at_the_same_time", id=params["id"]),
+            Message("review.at_the_same_time", id=str(params["id"])),
             hint=Message("review.look_again"),
         )
     return decided

@@ -66,14 +66,14 @@ async def write_event(conn: Connection, event: RunEvent, *, alone: bool = False)
 
     The caller then calls the observer. `alone`: the transaction contains nothing else.
     """
-    await conn.execute(sql("journal.emit"), {**_row(event), "alone": alone})
+    await conn.execute(sql("journal.emit"), {**event_row(event), "alone": alone})
 
 
 async def write_paid_event(
     conn: Connection, event: RunEvent, spent: Usage, billing: Billing
 ) -> None:
     """Write the event of a paid call, and charge it."""
-    params = {**_row(event), **bill(billing, event.tenant_id, spent)}
+    params = {**event_row(event), **bill(billing, event.tenant_id, spent)}
     await conn.execute(sql("journal.pay"), params)
 
 
@@ -87,7 +87,8 @@ def bill(billing: Billing, tenant_id: str | None, spent: Usage) -> dict[str, obj
     }
 
 
-def _row(event: RunEvent) -> dict[str, object]:
+def event_row(event: RunEvent) -> dict[str, object]:
+    """Return an event as statement parameters, by column name."""
     return {**event.model_dump(exclude={"id", "at", "data", "state"}), "data": Jsonb(event.data)}
 
 

@@ -27,14 +27,13 @@ from core.domain.ports import SkillStore
 from core.knowledge.duplicates.repeats import repeats, repeats_skill
 from core.knowledge.search.documents import (
     SearchDocument,
-    impacts,
     index_terms,
     indexed_version,
     skill_search_document,
     skill_version,
 )
 from core.knowledge.search.hits import SCANNED_CHARS, make_hit
-from core.knowledge.search.ranking import Corpus, Weighing, ask, extrapolate
+from core.knowledge.search.ranking import K1, B, Corpus, Weighing, ask, extrapolate, shown
 from core.skills.library import look_into
 
 
@@ -87,9 +86,13 @@ async def refuse_skill_beside(conn: Connection, change: Change) -> None:
             )
 
 
-async def lock_skills(conn: Connection, change: Change) -> None:
-    """Serialise the recording of a tenant's skills, so that their revisions appear in order."""
-    await _lock(conn, change)
+async def lock_skills(conn: Connection, tenant_id: str) -> None:
+    """Serialise the recording of a tenant's skills and lists of skills.
+
+    So the revisions of skills appear in order, and none is listed while it is deleted.
+    """
+    params = {"tenant_id": tenant_id, "agent_id": "", "kind": Kind.SKILL}
+    await conn.execute(sql("neighbours.lock"), params)
 
 
 async def _lock(conn: Connection, change: Change) -> dict[str, object]:
@@ -106,23 +109,23 @@ async def _lock(conn: Connection, change: Change) -> dict[str, object]:
 
 async def index_document(conn: Connection, document: SearchDocument) -> None:
     """Add a document to the index or replace it; the caller commits."""
-    terms = index_terms(document)
-    weights = impacts(terms)
+    found = index_terms(document)
     row = {key: _storable(value) for key, value in document.model_dump().items()}
-    found = await (await conn.execute(sql("search.put_document"), row)).fetchone()
-    assert found is not None
+    shapes = found.shapes
+    terms = {"terms": joined(shapes), "tenant_id": document.tenant_id}
+    put = await conn.execute(sql("search.put_document"), {**row, **terms, "length": found.length})
+    known = await put.fetchone()
+    assert known is not None
+    if known["was_there"]:
+        await conn.execute(sql("search.drop_postings"), {"id": known["id"], **terms})
     postings = {
-        "id": found["id"],
-        "tenant_id": document.tenant_id,
+        "id": known["id"],
         "agent_id": document.agent_id,
         "kind": document.kind,
-        "words": joined([*terms.counts, *terms.words]),
-        "terms": joined(weights),
-        "impacts": joined(str(round(part * 10_000)) for part in weights.values()),
+        "words": joined(found.counts),
+        "shapes": joined(map(str, shapes.values())),
     }
-    if found["was_there"]:
-        await conn.execute(sql("search.drop_postings"), {"id": found["id"]})
-    await conn.execute(sql("search.put_postings"), postings)
+    await conn.execute(sql("search.put_postings"), {**terms, **postings})
 
 
 async def drop_document(conn: Connection, tenant_id: str, kind: Kind, item_id: str) -> None:
@@ -271,13 +274,13 @@ class PostgresSearch:
             weighing = await ask(query, _Index(conn, tenant_id))
             if weighing is None:
                 return []
-            scope = _Scope(tenant_id, agent_id, kind, limit, weighing.needed)
+            scope = _Scope(tenant_id, agent_id, kind, limit, weighing.needed, weighing.enough)
             rows = await _ranked(conn, weighing, scope)
         return [
             make_hit(
                 kind=Kind(row.pop("kind")),
                 score=weighing.normalised(row.pop("bm25")),
-                weights=weighing.weights,
+                weights=shown(weighing.weights),
                 **row,
             )
             for row in rows
@@ -319,6 +322,7 @@ class _Scope:
     kind: Kind | None
     limit: int
     needed: float = 0.0
+    enough: float = 0.0
 
 
 class _Index:
@@ -349,8 +353,9 @@ class _Index:
             return extrapolate(seen, _SAMPLE, last=last, **ends)
 
         return Corpus(
-            documents=total(whole["seen"], whole["last"]),
+            documents=whole["documents"],
             frequencies={term: total(seen, last) for term, (seen, last) in whole["terms"].items()},
+            mean=max(1.0, whole["length"] / max(1, whole["documents"])),
         )
 
     async def count(self, terms: Sequence[str]) -> Mapping[str, int]:
@@ -377,7 +382,11 @@ def _asked(weighing: Weighing) -> dict[str, object]:
     asked = weighing.asked
     return {
         "terms": joined(asked),
-        "weights": joined(map(repr, asked.values())),
+        "weights": joined(str(weight * (K1 + 1)) for weight in asked.values()),
+        "floors": joined(str(weighing.floor(term)) for term in asked),
+        "typed": joined(str(weighing.typed(term)) for term in asked),
         "finds": joined("t" if term in weighing.finding else "f" for term in asked),
+        "base": K1 * (1 - B),
+        "slope": K1 * B / weighing.mean,
         "scanned": SCANNED_CHARS,
     }

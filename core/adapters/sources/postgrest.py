@@ -109,10 +109,10 @@ class PostgrestSource:
     async def _pieces(self, rows: Sequence[TodoRow], standing: Standing) -> Fetched:
         agents = await self._agents(rows)
         given: list[tuple[Item, NewFeedback]] = []
-        used: dict[str, Agent] = {}
+        used: dict[tuple[str, str], Agent] = {}
         for row in rows:
             own = _agents_of(row, agents)
-            used.update((agent.id, agent) for agent in own)
+            used.update(((agent.tenant_id, agent.id), agent) for agent in own)
             events = await self._events(row)
             new = _unknown(row, standing)
             given.extend((item, _piece(row, item, own, events)) for item in new)

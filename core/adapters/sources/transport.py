@@ -152,7 +152,7 @@ def _rows(response: httpx.Response, where: str) -> Sequence[JsonValue]:
 def _refusal(response: httpx.Response, where: str) -> SkillWorkerError:
     """Return the error for an unsuccessful answer; PostgREST's codes say more than the status."""
     status, problem = response.status_code, _problem(response)
-    message = Message("call.answered", where=where, status=status, why=problem)
+    message = Message("call.answered", where=where, status=status, why=str(problem))
     if where.startswith("PATCH ") and (problem.code or "").startswith(_OF_DATA):
         return RowRefused(message)
     if passes(status):

@@ -128,11 +128,21 @@ class SkillArgs(Model):
         default="", description="for the author: what to keep, what to change, where"
     )
     related_skill_ids: Names = Field(default="", description="names, separated by commas")
+    for_all: bool = Field(
+        default=False, description="with DELETE: for all agents that list it; a person decides"
+    )
     reason: Reason
 
 
 class AttachArgs(Model):
     """Arguments of `attach_skills_to_agent`."""
+
+    skill_ids: Names = Field(min_length=1, description="names of skills, separated by commas")
+    reason: Reason
+
+
+class DetachArgs(Model):
+    """Arguments of `detach_skills_from_agent`."""
 
     skill_ids: Names = Field(min_length=1, description="names of skills, separated by commas")
     reason: Reason

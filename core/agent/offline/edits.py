@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from core.agent.offline.spans import Span, read_span, write_span
 from core.agent.offline.tables import Row, example_of, literal
-from core.agent.offline.text import Cue, has, words
+from core.agent.offline.text import Cue, has, letters, words
 
 Data = dict[str, JsonValue]
 _TOGETHER = {"COLLECT", "RULE ORDER", "OUTPUT ORDER"}
@@ -45,9 +45,15 @@ class _Line:
         return read_span(self.test)
 
 
-def edited_table(rows: list[Row], table: Data, text: str) -> JsonValue:
-    """Return edits that make a known table state the rows and leave the rest unchanged."""
-    condition, column = _condition(table, number=rows[0].is_number)
+def edited_table(rows: list[Row], table: Data, text: str) -> JsonValue | None:
+    """Return edits that make a known table state the rows and leave the rest unchanged.
+
+    None if no column of the table is the one that they are about.
+    """
+    found = _condition(table, rows)
+    if found is None:
+        return None
+    condition, column = found
     lines = [_line(row, column) for row in _list(table, "rows") if isinstance(row, dict)]
     blank = tuple("-" for _ in _list(table, "inputs")[1:])
     policy = str(table.get("hit_policy", "UNIQUE"))
@@ -153,12 +159,19 @@ def _line(row: Data, column: int) -> _Line:
     return _Line(str(row["id"]), tests[column], rest, outcomes, was=tests[column], remark=remark)
 
 
-def _condition(table: Data, *, number: bool) -> tuple[str, int]:
-    """Return the name and index of the column that a condition applies to."""
-    columns = _columns(table, "inputs")
-    numeric = [index for index, c in enumerate(columns) if number and c.get("type") == "number"]
-    index = next(iter(numeric), 0)
-    return str(columns[index]["name"]), index
+def _condition(table: Data, rows: list[Row]) -> tuple[str, int] | None:
+    """Return the name and index of the one column that the rows' conditions apply to."""
+    kinds = {one.kind for row in rows for one in row.when}
+    names = {letters(row.subject) for row in rows}
+    if not rows or len(kinds) != 1 or any(len(row.when) != 1 for row in rows) or len(names) != 1:
+        return None
+    usable = [
+        (str(column["name"]), index)
+        for index, column in enumerate(_columns(table, "inputs"))
+        if column.get("type") in (*kinds, "Any")
+    ]
+    named = [found for found in usable if letters(found[0]) in names]
+    return next(iter(named or usable), None) if len(usable) == 1 or named else None
 
 
 def _columns(table: Data, side: str) -> list[Data]:

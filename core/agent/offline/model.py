@@ -117,10 +117,18 @@ def _next(view: rules.View, answers: Sequence[Data], asked: Sequence[Data]) -> r
         call = _after(view, answer, str(args.get("content") or view.text))
         if call is not None:
             return call
+    if any(_is_refused_table(answer) for answer in answers):
+        return rules.memory(view)
     if answers:
         told = str(answers[0].get("message") or answers[0].get("status") or "a tool failed")
         return rules.no_action(view, "unclear", "failed", told)
     return rules.decide(view)
+
+
+def _is_refused_table(answer: Data) -> bool:
+    """Whether a new table was refused for what it says: its text is then learnt as a memory."""
+    kind = (answer.get("kind"), answer.get("operation"), answer.get("status"))
+    return kind == ("DMN_RULE", "CREATE", "refused")
 
 
 def _after(view: rules.View, answer: Data, content: str) -> rules.Call | None:
@@ -133,7 +141,7 @@ def _after(view: rules.View, answer: Data, content: str) -> rules.Call | None:
     kind, item_id = str(answer["kind"]), str(answer["target_id"])
     if kind != "MEMORY":
         return rules.update_instead(view, kind, item_id)
-    if answer.get("operation") == "CREATE":
+    if answer.get("operation") == "CREATE" or answer.get("category") == "duplicate":
         return offline_neighbours.settle(view, content, hits)
     return rules.no_action(view, "duplicate", "known", f"MEMORY {item_id}")
 

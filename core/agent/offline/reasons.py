@@ -32,6 +32,10 @@ REASONS: dict[str, tuple[str, str]] = {
         "an existing skill states it, and the agent does not have it yet",
         "기존 스킬이 이미 다루는 내용인데 이 에이전트에게는 아직 없습니다",
     ),
+    "off_list": (
+        "the agent is not to use this skill; the skill itself stays",
+        "이 에이전트가 쓰지 않을 스킬이며, 스킬 자체는 남습니다",
+    ),
     "known": ("it is known already", "이미 아는 내용입니다"),
     "near_skill": (
         "it adds to a procedure that a related skill covers",

@@ -6,19 +6,21 @@ steps often has amounts and conditions too:
 1. "just this once", "이번 건만": `no_action` one_off
 2. no lesson but praise, small talk, "try again", a passing error, another's task: noise
 3. no lesson but questions, guesses, complaints, a few letters, "뭔가 이상한데": unclear
-4. "no longer", "더 이상", "폐지": DELETE of the first related item that has what is named; if none
+4. "off the list", "목록에서 빼 주세요": `detach_skills_from_agent`, if such a skill is on it;
+   "no longer", "더 이상", "폐지": DELETE of the first related item that has what is named; if none
    has and a deletion is asked for: unclear. Deleting files and the like is work, no DELETE
 5. a skill says it already: `attach_skills_to_agent`, or `no_action` duplicate if on the list
-6. a memory or rule says it already: `no_action` duplicate
+   and it says it word by word
+6. a memory or rule says it word by word: `no_action` duplicate
 7. an order of steps ("먼저 … 다음", "first … then", 1. 2.): SKILL
 8. a condition with an amount, unless a memory says nearly this: DMN_RULE
-9. other words of procedure ("절차", "how to"), or a skill named: SKILL
+9. other words of procedure ("절차", "how to"), the word skill, or a skill's name: SKILL
 10. if … then, unless a memory says nearly this: DMN_RULE
 11. a similar memory and a word of change ("이제", "instead"): UPDATE of it
-12. a rule says nearly this: `no_action` duplicate
-13. else a new MEMORY; see `neighbours` for one refused beside a near one
+12. else a new MEMORY; see `neighbours` for one refused beside a near one
 
-A SKILL or DMN_RULE is an UPDATE if a similar one is related, else a CREATE.
+A SKILL or DMN_RULE is an UPDATE if a similar one is related, else a CREATE. An item that the text
+names, by its name or id, comes before any similar one.
 """
 
 from __future__ import annotations
@@ -40,10 +42,10 @@ from core.agent.offline.text import (
     is_korean,
     letters,
     likeness,
-    says_the_same,
     words,
 )
-from core.knowledge.duplicates import Known, evidence
+from core.knowledge.duplicates import Known, evidence, normal_form
+from core.knowledge.search.names import is_named, stands_out
 
 _LASTING = re.compile(
     r"앞으로|다음부터|항상|언제나|반드시|절대|\balways\b|\bnever\b|\bmust\b|\bfrom now on\b", re.I
@@ -56,7 +58,8 @@ _SMALL_TALK = re.compile(
 _FAILURE = re.compile(
     r"다시 한\s?번|응답이 없|에러가? (?:나|났|뜨|떴)|오류가? (?:나|났|뜨|떴)"
     r"|(?:죽|다운)(?:었|됐)|끊겼|재시도"
-    r"|\b(?:it|that|this) (?:failed|crashed)\b|\b50[0-4]\b|\bconnection was\b|\bonce more\b"
+    r"|\b(?:it|that|this) (?:failed|crashed)\b|\b50[0-4] ?(?:errors?\b|에러|오류|응답)"
+    r"|\b(?:error|status|http|code|returned(?: an?)?) 50[0-4]\b|\bconnection was\b|\bonce more\b"
     r"|\b(?:redo|re-?run)\b|\b(?:run|do) (?:it|that|this) again\b",
     re.I,
 )
@@ -164,6 +167,14 @@ _WITHDRAWS = re.compile(
     r"|\b(?:rule|skill|memory|note|guideline|policy|threshold|procedure|instruction)s?\b",
     re.I,
 )
+_OFF_LIST = re.compile(
+    r"(?:목록|리스트)에서\s?(?:빼|제외|제거|떼)"
+    r"|\b(?:take|remove|drop)\b.{1,80}\b(?:off|from)\b.{0,30}\blist\b",
+    re.I,
+)
+_OF_LISTS = re.compile(
+    r"에이전트\S*|목록\S*|리스트\S*|(?:빼|제외|제거|떼)\S*|\b(?:take|off|list|agent)\b(?:'s)?", re.I
+)
 _WORD = re.compile(r"[A-Za-z]+|[0-9]+(?:[,.][0-9]+)*|[가-힣]+")
 _FORM = re.compile(
     r"(?:더|이상|이상은|더는|이제|이젠|이제는|안|않\w*|이|그|저|해당|삭제\w*|폐지\w*|제거\w*|무효\w*"
@@ -235,6 +246,7 @@ def _stem(word: str) -> str:
     return word[: max(least, len(word) - (2 if word.isascii() else 1))]
 
 
+_SHORT_NAME = 8
 LIKE = 0.35  # share of common letter pairs from which texts count as similar
 Call = tuple[str, dict[str, JsonValue]]
 
@@ -251,8 +263,12 @@ class Related:
     on_agent: bool
 
     def like(self, text: str) -> float:
-        """Return the similarity of a text to the item, by excerpt or name, 0 to 1."""
-        return max(likeness(text, self.excerpt), likeness(text, self.name) if self.name else 0.0)
+        """Return the similarity of a text to the item, by excerpt or name, 0 to 1.
+
+        Every letter pair of a short name may stand in other words: `port` in "report".
+        """
+        by_name = len(self.name) > _SHORT_NAME or is_named(self.name, text)
+        return max(likeness(text, self.excerpt), likeness(text, self.name) if by_name else 0.0)
 
 
 @dataclass(frozen=True)
@@ -263,19 +279,32 @@ class View:
     task: str
     related: tuple[Related, ...]
 
+    def named(self, *kinds: str) -> Related | None:
+        """Return the related item of these kinds that the text names beyond doubt."""
+        for hit in self.related:
+            names = [hit.id] if hit.kind == "MEMORY" else [hit.id, hit.name]
+            is_usable = hit.kind in kinds and hit.is_own
+            if is_usable and any(stands_out(name, self.text) for name in names):
+                return hit
+        return None
+
     def best(self, *kinds: str, at_least: float = LIKE) -> Related | None:
-        """Return the related item of these kinds most similar to the text, if similar enough."""
+        """Return the related item of these kinds that the text names, or else the most similar
+        one, if similar enough.
+        """
+        named = self.named(*kinds)
+        if named is not None:
+            return named
         usable = [hit for hit in self.related if hit.kind in kinds and hit.is_own]
         best = max(usable, key=lambda hit: hit.like(self.text), default=None)
         return best if best is not None and best.like(self.text) >= at_least else None
 
-    def beside(self, kind: str, *, same_values: bool = False) -> Related | None:
+    def beside(self, kind: str) -> Related | None:
         """Return the agent's own item of a kind that says nearly the same as the text."""
         for hit in self.related:
             found = evidence(self.text, Known(hit.id, hit.name, hit.excerpt))
-            is_other = any(d.what == "number" and d.new for d in found.differs)
             is_near = found.is_exact or found.is_near
-            if hit.kind == kind and hit.is_own and is_near and not (same_values and is_other):
+            if hit.kind == kind and hit.is_own and is_near:
                 return hit
         return None
 
@@ -286,6 +315,7 @@ def decide(view: View) -> Call:
     view = replace(view, text=lesson_of(view.text))
     return (
         nothing
+        or _detached(view)
         or _deleted(view)
         or _known(view)
         or _procedure(view, Cue.SEQUENCE)
@@ -301,6 +331,16 @@ def _nothing(view: View) -> Call | None:
     return no_action(view, *found) if found else None
 
 
+def _detached(view: View) -> Call | None:
+    if not _OFF_LIST.search(view.text):
+        return None
+    said = _OF_LISTS.sub(" ", view.text)
+    skill = next((hit for hit in view.related if hit.on_agent and is_about(said, hit)), None)
+    if skill is None:
+        return None
+    return "detach_skills_from_agent", {"skill_ids": skill.id, "reason": reason(view, "off_list")}
+
+
 def _deleted(view: View) -> Call | None:
     asked = asks_to_delete(view.text)
     is_work = has(view.text, Cue.SEQUENCE) or deletes_as_work(view.text)
@@ -308,7 +348,7 @@ def _deleted(view: View) -> Call | None:
         return None
     kinds = {"SKILL"} if has(view.text, Cue.SKILL) else {"MEMORY", "DMN_RULE", "SKILL"}
     near = (hit for hit in view.related if hit.kind in kinds and hit.is_own)
-    hit = next((hit for hit in near if is_about(view.text, hit)), None)
+    hit = view.named(*kinds) or next((hit for hit in near if is_about(view.text, hit)), None)
     if hit is not None:
         return _on(hit, "DELETE", reason(view, "withdrawn"))
     return no_action(view, "unclear", "nowhere") if asked else None
@@ -317,20 +357,23 @@ def _deleted(view: View) -> Call | None:
 def _known(view: View) -> Call | None:
     skill = view.best("SKILL")
     names_it = skill is not None and has(view.text, Cue.EXISTING) and has(view.text, Cue.SKILL)
-    if skill is not None and (names_it or skill.like(view.text) >= 0.75):
+    if skill is not None and (names_it or likeness(view.text, skill.excerpt) >= 0.75):
         if not skill.on_agent:
             why = reason(view, "attach")
             return "attach_skills_to_agent", {"skill_ids": skill.id, "reason": why}
-        if not has(view.text, Cue.CHANGE):
+        said = map(normal_form, clauses(skill.excerpt))
+        if not has(view.text, Cue.CHANGE) and (names_it or normal_form(view.text) in said):
             return no_action(view, "duplicate", "known", f"SKILL {skill.id}")
     for hit in view.related:
-        if hit.is_own and hit.kind != "SKILL" and says_the_same(view.text, hit.excerpt):
+        is_same = normal_form(view.text) == normal_form(hit.excerpt)
+        if hit.is_own and hit.kind != "SKILL" and is_same:
             return no_action(view, "duplicate", "known", f"{hit.kind} {hit.id}")
     return None
 
 
 def _procedure(view: View, cue: Cue) -> Call | None:
-    if not has(view.text, cue) and not (cue is Cue.PROCEDURE and has(view.text, Cue.SKILL)):
+    is_about_skill = has(view.text, Cue.SKILL) or view.named("SKILL") is not None
+    if not has(view.text, cue) and not (cue is Cue.PROCEDURE and is_about_skill):
         return None
     skill = view.best("SKILL", at_least=0.25 if has(view.text, Cue.ADD) else LIKE)
     if skill is not None:
@@ -342,18 +385,20 @@ def _procedure(view: View, cue: Cue) -> Call | None:
 
 
 def _rule(view: View, *, number: bool) -> Call | None:
-    rows = [row for row in rows_of(view.text) if row.is_number is number]
-    if not rows or view.beside("MEMORY"):
+    rows = rows_of(view.text)
+    if not rows or any(row.is_number for row in rows) is not number or view.beside("MEMORY"):
         return None
     hit = _same_subject(view, rows[0])
     if hit is not None:
+        if any(len(row.when) != 1 for row in rows):
+            return None  # a row of several conditions is not put into a table of other columns
         return "get_knowledge_detail", {"knowledge_type": "DMN_RULE", "knowledge_id": hit.id}
     why = reason(view, "new_rule")
     return "commit_to_dmn_rule", {"operation": "CREATE", "rule": new_table(rows), "reason": why}
 
 
 def _same_subject(view: View, row: Row) -> Related | None:
-    if not row.is_number:
+    if not row.is_number or view.named("DMN_RULE"):
         return view.best("DMN_RULE", at_least=0.5)
     subject = letters(row.subject)
     for hit in view.related:
@@ -363,8 +408,10 @@ def _same_subject(view: View, row: Row) -> Related | None:
 
 
 def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
-    """Return the UPDATE of a rule whose table was read."""
+    """Return the UPDATE of a rule whose table was read; a memory where its columns do not fit."""
     edits = edited_table(rows_of(view.text), table, view.text)
+    if edits is None:
+        return _memory(view)
     why = reason(view, "near_rule", rule_id)
     args: dict[str, JsonValue] = {"operation": "UPDATE", "rule_id": rule_id, "rule": edits}
     return "commit_to_dmn_rule", args | mode_of(edits) | {"reason": why}
@@ -376,11 +423,13 @@ def correct_rule(args: dict[str, JsonValue], told: str, table: dict[str, JsonVal
     return ("commit_to_dmn_rule", args | {"rule": edits} | mode_of(edits)) if edits else None
 
 
+def memory(view: View) -> Call:
+    """Return the text as a memory: that of a table which was refused, too."""
+    return _memory(view)
+
+
 def _memory(view: View) -> Call:
-    rule = view.beside("DMN_RULE", same_values=True)
-    if rule is not None:
-        return no_action(view, "duplicate", "known", f"DMN_RULE {rule.id}")
-    hit = view.best("MEMORY") if has(view.text, Cue.CHANGE) else None
+    hit = view.best("MEMORY") if has(view.text, Cue.CHANGE) else view.named("MEMORY")
     if hit is not None:
         why = reason(view, "near_memory", hit.id)
         more = {"merge_mode": "REPLACE", "relationship": "SUPERSEDES"}

@@ -1,131 +1,78 @@
-"""Parse conditions with amounts for the offline model, and draft rows of decision tables."""
+"""Draft decision tables from the cases that a text states, for the offline model."""
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from pydantic import JsonValue
 
-from core.agent.offline.spans import read_span
-from core.agent.offline.text import clauses, is_korean, letters, words
-
-_UNITS = {"천": 10**3, "만": 10**4, "십만": 10**5, "백만": 10**6, "천만": 10**7, "억": 10**8}
-_WORDS = {"k": 10**3, "thousand": 10**3, "million": 10**6, "billion": 10**9}
-_AMOUNT = (
-    r"(?P<amount>\d[\d,]*(?:\.\d+)?\s*(?:천만|백만|십만|억|만|천|thousand|million|billion|k\b)?"
-    r"(?:\s*\d[\d,]*\s*(?:천만|백만|십만|만|천))*)"
-)
-_PART = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*(천만|백만|십만|억|만|천|thousand|million|billion|k)?")
-_KOREAN = re.compile(
-    _AMOUNT + r"\s*(?:원|건|개|명|일|시간|분|%|퍼센트|달러|점|회|번|KRW|USD|kg)?"
-    r"\s*(?:을|를|이|가|은|는|보다)?\s*"
-    r"(?P<test>넘|초과|이상|이하|미만|미달|(?<=보다 )(?:크|많|높|작|적|낮))"
-)
-_ENGLISH = re.compile(
-    r"\b(?P<test>over|above|more than|greater than|exceed(?:s|ing)?|at least|under|below"
-    r"|less than|fewer than|at most|up to)\s+(?:₩|\$|€|KRW|USD|EUR)?\s*"
-    + _AMOUNT
-    + r"(?:\s*(?:KRW|USD|EUR|won|dollars|items|days|hours|minutes|percent|%|people))?",
-    re.IGNORECASE,
-)
-_TESTS = {
-    ">": r"넘|초과|크|많|높|over|above|more|greater|exceed",
-    ">=": r"이상|at least",
-    "<=": r"이하|at most|up to",
-    "<": r"미만|미달|작|적|낮|under|below|less|fewer",
-}
-_IF_KOREAN = re.compile(
-    r"^(?P<case>.{2,60}?)(?:인|일|하는|한|할|된|되는)?\s?(?:경우|때|이면|라면)(?:에는|에|엔|는)?[,\s]+"
-    r"(?P<outcome>.+)$"
-)
-_IF_ENGLISH = re.compile(
-    r"\bif\s+(?P<case>[^,]{2,80}?)(?:,\s*(?:then\s+)?|\s+then\s+)(?P<outcome>.+)$", re.IGNORECASE
-)
-_IS_KOREAN = re.compile(r"^(?P<subject>[\w ]{1,30}?)[이가]\s(?P<value>\S.*)$")
-_IS_ENGLISH = re.compile(
-    r"^(?:the |an? )?(?P<subject>[\w ]{1,30}?) (?:is|are) (?P<value>.+)$", re.I
-)
-_AFTER = re.compile(
-    r"^(?:으면|면|하면|이면|어서면|가면|할|하는|한|일|인|은|는|의)?\s*"
-    r"(?:경우|때)?(?:에는|에|엔|는)?[,\s]*(?:then\s+)?",
-    re.IGNORECASE,
-)
-_PARTICLE = re.compile(r"(?:이|가|은|는|을|를|의)$")
-_LEAD = words(
-    "if when for any all the a an is are of that which please now and from on it its total costs "
-    "cost takes 앞으로 앞으로는 이제 이제는 이젠 만약 만일 그리고 또한 단 다만 총"
-)
+from core.agent.offline.spans import read_span, write_span
+from core.agent.offline.stated.reading import cases_in
+from core.agent.offline.stated.statement import Case, Condition
+from core.agent.offline.text import Cue, has, is_korean
 
 
 @dataclass(frozen=True)
 class Row:
-    """One condition and its outcome; `test` is a FEEL unary test."""
+    """A stated case as a row: its conditions, and the outcome as it was said."""
 
-    subject: str
-    test: str
+    when: tuple[Condition, ...]
     outcome: str
     sentence: str
-    is_number: bool
+
+    @property
+    def subject(self) -> str:
+        """Return the column of its first condition; "" where it holds for what remains."""
+        return self.when[0].column if self.when else ""
+
+    @property
+    def test(self) -> str:
+        """Return the test of its first condition."""
+        return self.when[0].test if self.when else "-"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether a condition compares a number, a date or a time."""
+        return any(one.kind != "string" for one in self.when)
+
+    def test_of(self, column: str) -> str:
+        """Return the test of a column, `-` where it has none."""
+        return next((one.test for one in self.when if one.column == column), "-")
 
 
 def rows_of(text: str) -> list[Row]:
-    """Return the rules stated in a text, one per clause that states one.
+    """Return the rows that a text states; none if part of it could not be put in rows.
 
-    A clause without a subject inherits the previous one.
+    Rows that differ on one case are none either, unless the text says that one comes with another.
     """
-    rows: list[Row] = []
-    for clause in clauses(text):
-        row = _row(clause)
-        if row is not None:
-            inherited = rows[-1].subject if rows else _default_subject(clause)
-            rows.append(row if row.subject else replace(row, subject=inherited))
-    return rows
+    cases = _stepped(cases_in(text), text)
+    rows = [Row(case.when, case.then, case.sentence) for case in cases]
+    clash = bool(rows) and _policy(rows) == "COLLECT" and not has(text, Cue.ALSO)
+    return [] if clash else rows
 
 
-def amount(text: str) -> str:
-    """Return an amount in digits: `100만` is 1000000, `1억 5천만` is 150000000."""
-    total = 0.0
-    for digits, unit in _PART.findall(text):
-        factor = _UNITS.get(unit) or _WORDS.get(unit.lower(), 1)
-        total += float(digits.replace(",", "")) * factor
-    return f"{total:.6f}".rstrip("0").rstrip(".")
+def _stepped(cases: list[Case], text: str) -> list[Case]:
+    """Return cases of one limited number as steps: the wider one gives up what the inner covers.
 
-
-def _row(clause: str) -> Row | None:
-    found = _KOREAN.search(clause) or _ENGLISH.search(clause)
-    if found is None:
-        return _if_then(clause)
-    before, after = clause[: found.start()], clause[found.end() :]
-    outcome = _AFTER.sub("", after, count=1).strip(" .,;")
-    if len(letters(outcome)) < 2:
-        outcome = before.strip(" .,;")
-    operator = next(
-        sign for sign, verbs in _TESTS.items() if re.match(verbs, found["test"].lower())
-    )
-    test = f"{operator} {amount(found['amount'].lower())}"
-    return Row(_subject(before), test, outcome, clause, is_number=True)
-
-
-def _if_then(clause: str) -> Row | None:
-    found = _IF_KOREAN.match(clause) or _IF_ENGLISH.search(clause)
-    if found is None:
-        return None
-    case, outcome = found["case"].strip(), found["outcome"].strip(" .")
-    named = _IS_KOREAN.match(case) or _IS_ENGLISH.match(case)
-    subject = named["subject"] if named else "조건" if is_korean(clause) else "case"
-    test = literal(named["value"] if named else case)
-    return Row(subject, test, outcome, clause, is_number=False)
-
-
-def _subject(before: str) -> str:
-    words = [word for word in re.findall(r"[\w-]+", before) if word.casefold() not in _LEAD][-2:]
-    return " ".join([*words[:-1], *(_PARTICLE.sub("", word) or word for word in words[-1:])])
-
-
-def _default_subject(clause: str) -> str:
-    return "금액" if is_korean(clause) else "amount"
+    `50만원 이상은 임원, 10만원 이상은 팀장` means that one decides, unless a text says `also`.
+    """
+    if has(text, Cue.ALSO) or any(len(case.when) != 1 for case in cases):
+        return cases
+    stepped = list(cases)
+    for at, case in enumerate(cases):
+        mine = read_span(case.when[0].test)
+        for other in cases:
+            span = read_span(other.when[0].test)
+            if mine is None or span is None or other.when[0].column != case.when[0].column:
+                continue
+            if span.within(mine) and (left := mine.without(span)):
+                mine = left
+        if mine is not None and mine != read_span(case.when[0].test):
+            condition = replace(case.when[0], test=write_span(mine))
+            stepped[at] = replace(case, when=(condition,))
+    return stepped
 
 
 def literal(text: str) -> str:
@@ -139,35 +86,62 @@ def new_table(rows: list[Row]) -> JsonValue:
     first = rows[0]
     korean = is_korean(first.sentence)
     outcome = "처리" if korean else "outcome"
+    columns = {one.column: one.kind for row in rows for one in row.when}
+    policy = _policy(rows)
     return {
         "name": f"{first.subject} 규칙" if korean else f"{first.subject} rule",
-        "inputs": [{"name": first.subject, "type": "number" if first.is_number else "string"}],
+        "inputs": [{"name": name, "type": kind} for name, kind in columns.items()],
         "outputs": [{"name": outcome, "type": "string"}],
         "rows": [
             {
-                "inputs": {first.subject: row.test},
+                "inputs": {column: row.test_of(column) for column in columns},
                 "outputs": {outcome: literal(row.outcome)},
                 "annotation": row.sentence,
-                **example_of(row, first.subject),
+                **(example_of(row, first.subject) if len(columns) == 1 else {}),
             }
             for row in rows
         ],
-        **({"hit_policy": "COLLECT"} if _meet(rows) else {}),
+        **({"hit_policy": policy} if policy != "UNIQUE" else {}),
     }
 
 
 def example_of(row: Row, column: str) -> dict[str, JsonValue]:
     """Return the example named in the text: the value, or the limit if it is included."""
     if not row.is_number:
-        return {"example": {column: json.loads(row.test)}}
-    sign, limit = row.test.split(" ", 1)
-    return {"example": {column: json.loads(limit)}} if sign in {">=", "<="} else {}
+        plain = row.test.startswith('"') and "," not in row.test
+        return {"example": {column: json.loads(row.test)}} if plain else {}
+    sign, _, limit = row.test.partition(" ")
+    is_plain = sign in {">=", "<="} and row.when[0].kind == "number"
+    return {"example": {column: json.loads(limit)}} if is_plain else {}
 
 
-def _meet(rows: list[Row]) -> bool:
-    """Whether two of the rows can match the same case."""
-    spans = [span for row in rows if row.is_number and (span := read_span(row.test))]
-    tests = [row.test for row in rows if not row.is_number]
-    return len(set(tests)) < len(tests) or any(
-        span.meets(other) for index, span in enumerate(spans) for other in spans[index + 1 :]
-    )
+def _policy(rows: list[Row]) -> str:
+    """Return the hit policy: whether several rows may match, and whether they then agree."""
+    if not rows[-1].when:
+        return "FIRST"
+    meeting = [(a, b) for a, b in combinations(rows, 2) if _meet(a, b)]
+    if not meeting:
+        return "UNIQUE"
+    return "ANY" if all(a.outcome == b.outcome for a, b in meeting) else "COLLECT"
+
+
+def _meet(one: Row, other: Row) -> bool:
+    """Whether two rows can match the same case, as far as their tests tell."""
+    columns = {part.column for row in (one, other) for part in row.when}
+    return all(_overlap(one.test_of(column), other.test_of(column)) for column in columns)
+
+
+def _overlap(one: str, other: str) -> bool:
+    if "-" in (one, other):
+        return True
+    mine, theirs = read_span(one), read_span(other)
+    if mine is not None and theirs is not None:
+        return mine.meets(theirs)
+    if one.startswith("not(") is not other.startswith("not("):
+        inner, outer = (one, other) if other.startswith("not(") else (other, one)
+        return not set(_values(inner)) <= set(_values(outer[4:-1]))
+    return bool(set(_values(one)) & set(_values(other))) or "not(" in one
+
+
+def _values(tests: str) -> list[str]:
+    return [value.strip() for value in tests.split(",")]

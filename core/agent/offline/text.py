@@ -15,7 +15,6 @@ _BOUNDARY = re.compile(
 )
 _WORD = re.compile(r"\w+")
 _ENGLISH = re.compile(r"[a-z][a-z0-9]+")
-_DIGITS = re.compile(r"\d+")
 _BULLET = "-*•· \t"
 
 NAME_WORDS = 4
@@ -145,13 +144,6 @@ def likeness(one: str, other: str) -> float:
     """Return the share of the shorter text's letter pairs found in the other, 0 to 1."""
     a, b = _pairs(one), _pairs(other)
     return len(a & b) / max(1, min(len(a), len(b)))
-
-
-def says_the_same(text: str, known: str) -> bool:
-    """Whether two texts share nearly all letter pairs and every number."""
-    a, b = _pairs(text), _pairs(known)
-    dice = 2 * len(a & b) / max(1, len(a) + len(b))
-    return dice >= 0.8 and set(_DIGITS.findall(text)) == set(_DIGITS.findall(known))
 
 
 def english_name(texts: Iterable[str], fallback: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import structlog
 
-from core.changes.gate import drafts, receipts, records
+from core.changes.gate import drafts, receipts, records, sets
 from core.changes.gate.decisions import Decisions
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.drafts import locked, prepare, when_free
@@ -72,6 +72,11 @@ class ChangeGate:
             Message("change.kept_moving", n=MAX_PREPARES),
             hint=Message("change.tried_later"),
         )
+
+    async def submit_all(
+        self, asked: Sequence[tuple[ChangeRequest, SubmitContext]]
+    ) -> Sequence[Receipt | SkillWorkerError]:
+        return await sets.submit_all(asked, self.submit, self._deps)
 
     async def resume(self, fence: Fence) -> int:
         open_intents = await self._deps.target_locks.unfinished(fence.candidate_id)
@@ -159,11 +164,13 @@ class ChangeGate:
             if not self._deps.dry_run:
                 await self._note_repeated(change)
             return receipts.known_receipt(change)
-        placed = await settle(change, prepared.blobs, self._deps.steps, self._deps.changes)
-        if placed.is_whole and placed.overtaken_by is not None:
-            return await self._overtaken(change, placed.overtaken_by)
-        change, blobs = placed.change, placed.blobs
-        change = change.model_copy(update={"held": tuple(self._deps.policy(change))})
+        blobs = prepared.blobs
+        if words := await drafts.later_words(change, self._deps):
+            placed = await settle(change, blobs, words, self._deps.steps, self._deps.changes)
+            if placed.is_whole and placed.overtaken_by is not None:
+                return await self._overtaken(change, placed.overtaken_by)
+            change, blobs = placed.change, placed.blobs
+        change = change.model_copy(update={"held": drafts.held_because(change, self._deps)})
         if self._deps.dry_run:
             return receipts.receipt_of(change)
         if change.held:

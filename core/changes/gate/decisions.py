@@ -20,17 +20,18 @@ from core.domain.errors import (
     PrepareFailed,
     Refused,
     Stale,
+    Unforeseen,
 )
 from core.domain.hashing import state_hash
 from core.domain.messages import Message, joined
 from core.domain.models import (
     SKILL_MD,
-    AttachRequest,
     Change,
     ChangeRequest,
     ChangeStatus,
     Edited,
     Kind,
+    ListEdit,
     MemoryRequest,
     MergeMode,
     Operation,
@@ -38,6 +39,7 @@ from core.domain.models import (
     RestoreRequest,
     RuleRequest,
     SkillFile,
+    SkillListRequest,
     SkillRequest,
     Snapshot,
 )
@@ -65,7 +67,7 @@ async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> Ch
         raise InvalidInput(Message("review.edited_missing"))
     if change.kind is Kind.AGENT_SKILLS:
         names = tuple(filter(None, map(str.strip, edited.content.splitlines())))
-        return AttachRequest(skill_ids=names, reason=change.reason)
+        return SkillListRequest(skill_ids=names, edit=ListEdit.SET, reason=change.reason)
     if change.kind is Kind.DMN_RULE:
         return RuleRequest(document=edited.content, **_common(change))
     reach = change.after.reach  # a reviewer's edit of the text leaves it
@@ -188,7 +190,10 @@ class Decisions:
             nonlocal intent  # repeated while the target is locked: the last try counts
             intent = await self._deps.reviews.approve(change, by, event)
 
-        await self._first(change_id, when_free(approve, self._deps.sleep))
+        try:
+            await self._first(change_id, when_free(approve, self._deps.sleep))
+        except Unforeseen as error:
+            raise await self._stale(change, error) from error
         try:
             return await finish(intent, self._deps)
         except DependencyDown as error:
@@ -270,12 +275,16 @@ class Decisions:
         error = _gone_stale(change)
         if change.status is ChangeStatus.STALE:
             raise error
-        if not await has_moved(change, self._deps):
-            return
+        if await has_moved(change, self._deps):
+            raise await self._stale(change, error)
+
+    async def _stale(self, change: Change, error: Stale) -> Stale:
+        """Record that a change went stale, and return the error with what to do."""
         if not self._deps.dry_run:
             event = records.event("change.went_stale", change, error.message)
             await self._deps.reviews.end(change, ChangeStatus.STALE, "", error.message, event)
-        raise error
+        error.hint = error.hint or Message("review.refresh", id=change.id)
+        return error
 
     async def _prepared(
         self,
@@ -304,24 +313,33 @@ class Decisions:
         said = {"said_at": began, "heard_at": began} if event_name == "change.edited" else {}
         fresh = fresh.model_copy(
             update={
-                "held": tuple(self._deps.policy(fresh)) or change.held,
+                "held": drafts.held_because(fresh, self._deps) or change.held,
                 "edited_by": edited_by,
                 "prepared_at": began,
                 **said,
             }
         )
-        placed = await settle(fresh, prepared.blobs, self._deps.steps, self._deps.changes)
-        if placed.is_whole and placed.overtaken_by is not None:
-            raise Refused(
-                Message("review.overtaken", id=change.id, **named(placed.overtaken_by)),
-                hint=Message("review.reject_or_edit"),
-            )
-        fresh = placed.change
+        fresh, blobs = await self._in_said_order(fresh, prepared.blobs)
         if not self._deps.dry_run:
             event = records.event(event_name, fresh, by=by)
-            replace = self._deps.reviews.replace(fresh, change, placed.blobs, event)
+            replace = self._deps.reviews.replace(fresh, change, blobs, event)
             await self._first(change.id, replace)
         return fresh
+
+    async def _in_said_order(
+        self, fresh: Change, blobs: Mapping[str, bytes]
+    ) -> tuple[Change, Mapping[str, bytes]]:
+        """Return as much of a change as was not said anew since. Raises Refused if nothing is."""
+        words = await drafts.later_words(fresh, self._deps)
+        if not words:
+            return fresh, blobs
+        placed = await settle(fresh, blobs, words, self._deps.steps, self._deps.changes)
+        if placed.is_whole and placed.overtaken_by is not None:
+            raise Refused(
+                Message("review.overtaken", id=fresh.id, **named(placed.overtaken_by)),
+                hint=Message("review.reject_or_edit"),
+            )
+        return placed.change, placed.blobs
 
 
 def _edited(change_id: str) -> Stale:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from core.changes.gate.deps import GateDeps
+from core.changes.policy.review_policy import named_briefly, required_review
 from core.domain.errors import Refused, Repeated, Stale, TargetBusy
 from core.domain.hashing import ABSENT, content_hash, sha256, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
-    AttachRequest,
     Change,
     ChangeRequest,
     ChangeStatus,
     Kind,
+    LaterWord,
     MemoryRequest,
     MergeMode,
     Operation,
@@ -22,6 +23,7 @@ from core.domain.models import (
     Prepared,
     Relationship,
     RestoreRequest,
+    SkillListRequest,
     SkillRequest,
     Snapshot,
     SubmitContext,
@@ -142,8 +144,13 @@ def _implied(request: ChangeRequest) -> Relationship | None:
 
 def filled(change: Change, prepared: Prepared) -> Change:
     """Return the draft with the prepared content."""
+    asked = change.request
     made = change.model_copy(
         update={
+            # A deletion of what others list too is prepared as a change of the agent's list.
+            "kind": prepared.kind,
+            "request": asked and asked.model_copy(update={"listed_by": prepared.listed_by}),
+            "reason": _reason(change, prepared),
             "target_id": prepared.target_id,
             "target_name": prepared.target_name,
             "operation": prepared.operation,
@@ -157,6 +164,27 @@ def filled(change: Change, prepared: Prepared) -> Change:
         }
     )
     return made.model_copy(update={"content_hash": content_hash(made)})
+
+
+def _reason(change: Change, prepared: Prepared) -> str:
+    """Return why a change is asked for; of a deletion that only changes a list, that too."""
+    asked = change.request
+    if not isinstance(asked, SkillRequest):
+        return change.reason
+    if prepared.kind is Kind.SKILL:
+        return asked.reason
+    return Message(
+        "skill.instead_of_deletion",
+        reason=asked.reason,
+        between="; " if asked.reason else "",
+        name=asked.target_id or prepared.target_id,
+        agents=named_briefly(prepared.listed_by),
+    )
+
+
+def held_because(change: Change, deps: GateDeps) -> tuple[str, ...]:
+    """Return why a change waits for a person: what always does, and what the policy holds."""
+    return (*required_review(change), *deps.policy(change))
 
 
 def says_all(change: Change) -> bool:
@@ -218,9 +246,14 @@ def kind_of(request: ChangeRequest) -> Kind:
 
 
 def _known_target(request: ChangeRequest, context: SubmitContext) -> str:
-    if isinstance(request, AttachRequest):
+    if isinstance(request, SkillListRequest):
         return context.agent_id
     return request.target_id or ""
+
+
+async def later_words(change: Change, deps: GateDeps) -> Sequence[LaterWord]:
+    """Return what was said later about the target; nothing is later than what a person says now."""
+    return await deps.steps.later(change) if change.said_at is not None else ()
 
 
 def revert_of(change: Change, reason: str) -> RestoreRequest:
@@ -279,8 +312,7 @@ async def prepare(request: ChangeRequest, context: SubmitContext, deps: GateDeps
             hint=Message("revert.later_first"),
         )
     prepared = restored(request, before, await _blobs(request, deps))
-    warnings = await committer.vet(prepared, context)
-    return prepared.model_copy(update={"warnings": tuple(warnings)})
+    return await committer.vet(prepared, context)
 
 
 async def _blobs(request: RestoreRequest, deps: GateDeps) -> Mapping[str, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.changes.policy.review_policy import named_briefly
 from core.changes.said_order.settle import named
 from core.domain.errors import AlreadyExists, SkillWorkerError
 from core.domain.messages import Message, joined
@@ -16,6 +17,7 @@ from core.domain.models import (
     Receipt,
     ReceiptStatus,
     Relationship,
+    Snapshot,
 )
 
 EXCERPT_CHARS = 300
@@ -57,8 +59,8 @@ def receipt_of(change: Change) -> Receipt:
     """Return the receipt of a stored change, which says so if it was reverted since."""
     status = _RECEIPTS[change.status]
     if status is ReceiptStatus.APPLIED and change.kind is Kind.AGENT_SKILLS:
-        status = ReceiptStatus.ATTACHED
-    return _receipt(change, status, _told(change, status))
+        status = ReceiptStatus.APPLIED if _only_drops(change) else ReceiptStatus.ATTACHED
+    return _receipt(change, status, _not_deleted(change, status, _told(change, status)))
 
 
 def _told(change: Change, status: ReceiptStatus) -> str:
@@ -75,15 +77,36 @@ def _told(change: Change, status: ReceiptStatus) -> str:
     if status is ReceiptStatus.FAILED:
         undone = _NOT_DONE[change.operation]
         return change.error or Message("receipt.failed", done=undone, **named)
-    if status is ReceiptStatus.ATTACHED:
-        names = _listed(change)
-        message = Message("receipt.skills_set", names=names)
+    if change.kind is Kind.AGENT_SKILLS:
+        message = _list_edited(change)
     else:
         done, over = _HAS_DONE[change.operation], _superseding(change)
         message = Message("receipt.done", done=done, over=over, **named)
     if change.status is ChangeStatus.REVERTED:
         return Message("receipt.reverted", receipt=message)
     return message
+
+
+def _list_edited(change: Change) -> Message:
+    if _only_drops(change):
+        before, after = _names(change.before), _names(change.after)
+        names = ", ".join(sorted(before - after))
+        return Message("receipt.taken_off", names=names, agent=change.target_name)
+    return Message("receipt.skills_set", names=_listed(change))
+
+
+def _only_drops(change: Change) -> bool:
+    """Whether a change of a list takes skills off it and adds none."""
+    return _names(change.after) < _names(change.before)
+
+
+def _not_deleted(change: Change, status: ReceiptStatus, message: str) -> str:
+    """Add to the receipt of a deletion that became a change of the list who else has the skill."""
+    is_list = change.kind is Kind.AGENT_SKILLS
+    if not is_list or not change.listed_by or not status.is_outcome:
+        return message
+    agents = named_briefly(change.listed_by)
+    return Message("receipt.others_list", receipt=message, agents=agents)
 
 
 def _waiting(change: Change, message: Message) -> Message:
@@ -182,7 +205,11 @@ def _cited(change: Change) -> tuple[Hit, ...]:
 
 
 def _listed(change: Change) -> str:
-    return ", ".join(change.after.content.splitlines()) if change.after else "none"
+    return ", ".join(sorted(_names(change.after))) or Message("receipt.no_skills")
+
+
+def _names(state: Snapshot | None) -> set[str]:
+    return set(state.content.splitlines()) if state else set()
 
 
 def _receipt(

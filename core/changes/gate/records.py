@@ -24,6 +24,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import Committer, Journal, TargetLocks
+from core.knowledge.duplicates import CLASHES, Known, evidence
 
 
 def applied(change: Change, record_id: str) -> HistoryRecord:
@@ -80,6 +81,8 @@ def event(name: str, change: Change, error: str | None = None, **more: JsonValue
     }
     if change.warnings:
         data["warnings"] = len(change.warnings)
+    if differs := _superseded(change):
+        data["differs"] = differs
     if error:
         data["error"] = error
     data |= more
@@ -91,6 +94,15 @@ def event(name: str, change: Change, error: str | None = None, **more: JsonValue
         change_id=change.id,
         data=data,
     )
+
+
+def _superseded(change: Change) -> str:
+    """Return in what a memory clashes with the text it supersedes, "" for none."""
+    if change.kind is not Kind.MEMORY or change.before is None or change.after is None:
+        return ""
+    found = evidence(change.after.content, Known("", "", change.before.content))
+    clashes = any(d.what in CLASHES and d.new and d.known for d in found.told)
+    return found.why if clashes else ""
 
 
 def refused_event(

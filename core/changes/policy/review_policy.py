@@ -14,7 +14,16 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
 from core.domain.errors import ConfigurationError
 from core.domain.messages import Message, joined
-from core.domain.models import Change, FileRef, Kind, Operation, Origin, Scope, Snapshot
+from core.domain.models import (
+    Change,
+    FileRef,
+    Kind,
+    Lister,
+    Operation,
+    Origin,
+    Scope,
+    Snapshot,
+)
 from core.domain.models.base import Model
 
 # Returns why a change is held, one sentence per reason; none to apply it at once.
@@ -48,6 +57,24 @@ def apply_all(change: Change) -> Sequence[str]:
     """Hold nothing: apply every change that no check refuses."""
     del change
     return ()
+
+
+_NAMED = 10
+
+
+def required_review(change: Change) -> Sequence[str]:
+    """Return why a change waits for a person whatever the policy says."""
+    if not change.deletes_for_all:
+        return ()
+    agents = named_briefly(change.listed_by)
+    return (Message("policy.others_list", name=change.target_name, agents=agents),)
+
+
+def named_briefly(listers: Sequence[Lister]) -> str:
+    """Return who lists a skill; of many the first, and how many more."""
+    named = joined([lister.shown for lister in listers[:_NAMED]], ", ")
+    more = len(listers) - _NAMED
+    return Message("near.and_more", ids=named, n=more) if more > 0 else named
 
 
 class Conditions(Model):
@@ -214,7 +241,7 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError:
         raise _wrong(str(path), Message("input.not_utf8")) from None
     except OSError as error:
-        raise _wrong(str(path), Message("file.it_unreadable", why=error.strerror)) from None
+        raise _wrong(str(path), Message("file.it_unreadable", why=error)) from None
 
 
 def _wrong(name: str, problem: str) -> ConfigurationError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.retraction.replay import Standing, followed, undone, without
@@ -153,6 +153,8 @@ class Retractor:
         if kind is Kind.AGENT_SKILLS:
             steps = followed(steps, now)
         found = without(kind, steps, lambda c: c.id in gone)
+        if kind is Kind.AGENT_SKILLS and isinstance(found, State):
+            found = await self._that_exist(found, now, tenant_id)
         last = chain[-1]
         if isinstance(found, Standing):
             return _standpoint(last, found.change, found.why)
@@ -161,6 +163,16 @@ class Retractor:
         if plan.changes_anything and state_hash(now) != state_hash(known):
             return _standpoint(last, None, _PAST_US)
         return plan
+
+    async def _that_exist(self, wanted: State, now: Snapshot | None, tenant_id: str) -> State:
+        """Return a list without what would come back to it but has been deleted since."""
+        listed = set(now.content.splitlines()) if now else set()
+        names = [
+            name
+            for name in wanted.text.splitlines()
+            if name in listed or await self.gate.current(Kind.SKILL, tenant_id, name) is not None
+        ]
+        return replace(wanted, text="\n".join(names))
 
     async def _said_too(self, feedback_id: str, chain: Sequence[Change]) -> Mapping[str, str]:
         """Return which of this feedback's changes another piece repeated, and which piece.

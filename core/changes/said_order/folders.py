@@ -38,8 +38,10 @@ class LaterFiles:
             if is_later and is_gone and before.get(path) != after.get(path):
                 self.set_whole.add(path)
             if old is not None and new is not None:
-                known = self.texts.setdefault(path, Later(is_theirs=[False] * len(old)))
+                known = self.texts.setdefault(path, Later(theirs=[""] * len(old)))
                 known.follow(old, new, sections_of(path), is_later=is_later)
+                if is_later and not old:  # what is added goes where it belongs, not to the top
+                    known.theirs = ["rewritten"] * len(new)
 
 
 def sections_of(path: str) -> Sections:
@@ -104,7 +106,7 @@ def _settled_file(
     if known is None or old is None or before is None:
         return new, []
     if new is None or after is None:
-        touched = known.rewritten or known.replaced or any(known.is_theirs)
+        touched = known.rewritten or known.replaced or any(known.theirs)
         return (old, [path]) if touched else (new, [])
     lines, sections = settled(before, after, known, sections_of(path))
     places = [f"{path} > {section}" if section else path for section in sections]

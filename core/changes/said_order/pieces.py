@@ -6,46 +6,37 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from core.domain.errors import Refused
-from core.domain.models import Feedback, RunEvent, Verdict
+from core.domain.models import Feedback, Outline, RunEvent
 from core.domain.ports import Inbox, Intake, Journal
 from core.knowledge.subjects import may_concern
 
-# Of those for its agents: what was said longer before it has long begun.
-MOST = 200
 
-
-async def waits_its_turn(feedback: Feedback, inbox: Inbox, journal: Journal) -> bool:
+async def waits_its_turn(
+    feedback: Feedback, earlier: Sequence[Outline], inbox: Inbox, journal: Journal
+) -> bool:
     """Queue a piece behind one that was said before it and may be about the same; whether it was.
 
     So what was said last is decided last, and knows what the other taught. Other pieces run at the
     same time; what comes in late or is retried is put in its place by `settle`.
     """
-    for earlier in await inbox.earlier(feedback, MOST):
-        if not may_concern(feedback, earlier):
-            continue
-        if await inbox.wait_for(feedback, earlier.id):
-            await _tell(feedback, "feedback.put_behind", journal, earlier_id=earlier.id)
+    for found in earlier:
+        if may_concern(feedback, found) and await inbox.wait_for(feedback, found.id):
+            await _tell(feedback, "feedback.put_behind", journal, earlier_id=found.id)
             return True
     return False
 
 
 async def ask_again(
-    feedback: Feedback,
-    verdicts: Sequence[Verdict],
-    inbox: Inbox,
-    intake: Intake,
-    journal: Journal,
+    feedback: Feedback, later: Sequence[Outline], intake: Intake, journal: Journal
 ) -> None:
-    """Queue again what was said later and found nothing to do, where this piece has come in late.
+    """Queue again what was said later and found nothing to do, since this piece has come in late.
 
     "Delete that" found nothing to delete, which is there now. Each then waits for this piece's end.
     """
-    if not any(receipt.change_id for verdict in verdicts for receipt in verdict.receipts):
-        return
-    for later in await inbox.passed_over(feedback, MOST):
-        if may_concern(later, feedback):
+    for passed in later:
+        if may_concern(passed, feedback):
             with suppress(Refused):  # somebody has queued it meanwhile
-                found = await intake.revive(later.id)
+                found = await intake.revive(passed.id)
                 await _tell(found, "feedback.asked_again", journal, because_of=feedback.id)
 
 

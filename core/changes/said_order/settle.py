@@ -48,11 +48,10 @@ class Settled:
     is_whole: bool = False
 
 
-async def settle(change: Change, blobs: Blobs, steps: Steps, changes: ChangeLog) -> Settled:
-    """Return what of a prepared change stands beside what was said later. Raises NotFound."""
-    if change.said_at is None:  # a person says it now: nothing is later
-        return Settled(change, blobs)
-    words = await steps.later(change)
+async def settle(
+    change: Change, blobs: Blobs, words: Sequence[LaterWord], steps: Steps, changes: ChangeLog
+) -> Settled:
+    """Return what of a prepared change stands beside the words said later. Raises NotFound."""
     own = [word for word in words if word.target_id == change.target_id]
     gone = next((word for word in reversed(words) if _was_about_it(change, word)), None)
     if gone is not None or (own and change.operation is Operation.CREATE):
@@ -218,14 +217,14 @@ def _with(
     after = Snapshot(content=made.text, name=made.name, files=refs, reach=made.reach)
     warning = Message(
         "order.part_not_set",
-        parts=", ".join(left) or change.target_name,
+        parts=", ".join(filter(None, left)) or change.target_name,
         **named(word),
     )
     update = {
         "after": after,
         "operation": Operation.UPDATE,
         "target_name": after.name,
-        "warnings": (*change.warnings, warning),
+        "warnings": (*change.warnings, *([warning] if left else ())),
     }
     settled_change = change.model_copy(update=update)
     return Settled(

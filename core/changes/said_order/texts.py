@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from typing import Literal
 
+Origin = Literal["", "added", "rewritten"]
 Sections = Callable[[Sequence[str]], Sequence[str]]
 """Return the key of the section of each line."""
 
@@ -19,10 +21,11 @@ Sections = Callable[[Sequence[str]], Sequence[str]]
 class Later:
     """What steps said later did to the present lines: which they brought in, which sections set.
 
+    `theirs` says of each line whether they added it, wrote it in the place of others, or neither.
     `replaced` are sections of which they left no line: nothing said earlier can be added there.
     """
 
-    is_theirs: list[bool] = field(default_factory=list)
+    theirs: list[Origin] = field(default_factory=list)
     rewritten: set[str] = field(default_factory=set)
     replaced: set[str] = field(default_factory=set)
 
@@ -31,13 +34,14 @@ class Later:
     ) -> None:
         """Go on by the step from one state to the next; the first begins with no lines."""
         spans = differences(before, after)
-        flags: list[bool] = []
+        flags: list[Origin] = []
         at = 0
         for start, end, to_start, to_end in spans:
-            flags += self.is_theirs[at:start]
-            flags += [is_later] * (to_end - to_start)
+            origin: Origin = "" if not is_later else "added" if start == end else "rewritten"
+            flags += self.theirs[at:start]
+            flags += [origin] * (to_end - to_start)
             at = end
-        self.is_theirs = flags + self.is_theirs[at:]
+        self.theirs = flags + self.theirs[at:]
         if is_later and not before:
             self.rewritten.update(sections(after))
         elif is_later:
@@ -83,7 +87,7 @@ def settled(
         if mine & barred:
             left += sorted(mine & barred)
             continue
-        theirs = [before[at] for at in range(start, end) if later.is_theirs[at]]
+        theirs = [before[at] for at in range(start, end) if later.theirs[at]]
         if start == end:
             start = end = _before_theirs(start, later, spans[number - 1][1] if number else 0)
         if theirs and not new and len(theirs) == end - start:
@@ -94,7 +98,7 @@ def settled(
 
 def _before_theirs(at: int, later: Later, lowest: int) -> int:
     """Return the place of an addition: what was said earlier stands before what was added later."""
-    while at > lowest and later.is_theirs[at - 1]:
+    while at > lowest and later.theirs[at - 1] == "added":
         at -= 1
     return at
 

@@ -14,6 +14,7 @@ from core.decision_table.checks.covered import covered_rows
 from core.decision_table.checks.finding import Finding, brief, error, named, shown, warning
 from core.decision_table.checks.outputs import Outputs, misfits, output_defects, policy_defects
 from core.decision_table.checks.segments import bits, contains, shared
+from core.decision_table.checks.spoken import spoken_tests
 from core.decision_table.feel import Scope, Value, holds, parse_tests
 from core.domain.errors import RuleInvalid
 from core.domain.messages import Message
@@ -133,6 +134,7 @@ def check_table(table: DecisionTable) -> tuple[Defect, ...]:
         *policy_defects(table, outputs),
         *unclear(table, space),
         *output_defects(table, outputs),
+        *spoken_tests(table),
         *dead_rows(space),
         *clashes(table, space, outputs),
         *covered_rows(table, space, outputs),

@@ -23,7 +23,6 @@ from core.decision_table.feel.functions import FUNCTIONS
 from core.decision_table.feel.values import kind_of
 from core.domain.messages import Message, joined
 
-_RANGED = LINES.keys() - {"boolean"}
 FLIPPED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -92,18 +91,14 @@ def compared(sign: str, constant: Value, lines: Sequence[str]) -> Truth:
 
 
 def within(span: Range, lines: Sequence[str]) -> Truth:
-    """Return where a value is in a range; an end of None is open."""
-    if (line := line_of(span.low)) == line_of(span.high) and line in lines and line in _RANGED:
+    """Return where a value is in a range."""
+    if (line := line_of(span.low)) == line_of(span.high):
         low, high = LINES[line].key(span.low), LINES[line].key(span.high)
         start = before(low) if span.low_closed else after(low)
         yes = {line: run(start, after(high) if span.high_closed else before(high))}
         return Truth(yes, yes)
-    ends = []
-    if span.low is not None:
-        ends.append(compared(">=" if span.low_closed else ">", span.low, lines))
-    if span.high is not None:
-        ends.append(compared("<=" if span.high_closed else "<", span.high, lines))
-    return both(ends) if ends else always(lines)
+    # Moments of which one has a time zone: a column with both is not checked.
+    return both([compared(">=", span.low, lines), compared("<=", span.high, lines)])
 
 
 def _where(sign: str, key: object) -> Spans:

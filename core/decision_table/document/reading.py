@@ -1,26 +1,31 @@
-"""DMN 1.3 read safely: no entities, no DTD, no network, and its one table located."""
+"""DMN 1.1 to 1.5 read safely: no entities, no DTD, no network, and its one table located."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import cast
 
 from lxml import etree
 
 from core.decision_table.cells import one_line
-from core.decision_table.columns import ANY_TYPE, name_problems
 from core.decision_table.document.markup import MODEL
 from core.decision_table.problems import listing
 from core.domain.errors import RuleInvalid
 from core.domain.messages import Message
-from core.domain.models import InputColumn
 
-_VERSIONS = {
+# The namespaces of the versions besides 1.3. Tables are alike in all of them, so that a document is
+# parsed as if its namespace were that of 1.3; what is stored and written back keeps its own.
+VERSIONS = {
     "http://www.omg.org/spec/DMN/20151101/dmn.xsd": "1.1",
     "http://www.omg.org/spec/DMN/20180521/MODEL/": "1.2",
     "https://www.omg.org/spec/DMN/20211108/MODEL/": "1.4",
     "https://www.omg.org/spec/DMN/20230324/MODEL/": "1.5",
-    "https://www.omg.org/spec/DMN/20240513/MODEL/": "1.6",
 }
+_NEWER = {"https://www.omg.org/spec/DMN/20240513/MODEL/": "1.6"}
+_DECLARED = re.compile(
+    rf"""(xmlns(?::[\w.-]+)?\s*=\s*["'])(?:{"|".join(map(re.escape, VERSIONS))})(?=["'])"""
+)
 
 _AS_DMN = Message("dmn.hint_save")
 _ONE_TABLE = Message("dmn.hint_one")
@@ -28,13 +33,21 @@ _STRING = etree.XPath("string()")  # compiled once: compiling costs ten times as
 NO_TABLE = Message("dmn.hint_table")
 
 
+def line_of(element: etree._Element) -> int:
+    """Return the line that an element of a document begins on."""
+    return cast("int", element.sourceline)  # none only where no document was read
+
+
 def tag(name: str) -> str:
-    """Return the qualified name of a DMN 1.3 element."""
+    """Return the qualified name of a DMN element."""
     return f"{{{MODEL}}}{name}"
 
 
 def read_document(xml: str) -> etree._Element:
-    """Return the `definitions` of a DMN 1.3 document. Raises RuleInvalid, saying what and where."""
+    """Return the `definitions` of a document of DMN 1.1 to 1.5, in the namespace of 1.3.
+
+    Raises RuleInvalid, saying what is wrong and where.
+    """
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,
@@ -44,7 +57,7 @@ def read_document(xml: str) -> etree._Element:
         huge_tree=False,
     )
     try:
-        root = etree.fromstring(xml.encode("utf-8"), parser)
+        root = etree.fromstring(_DECLARED.sub(rf"\g<1>{MODEL}", xml).encode("utf-8"), parser)
     except UnicodeEncodeError as error:
         raise RuleInvalid(Message("dmn.no_unicode", n=error.start)) from error
     except etree.XMLSyntaxError as error:
@@ -65,7 +78,7 @@ def the_table(root: etree._Element) -> etree._Element:
         )
     parent = tables[0].getparent()
     if parent is None or parent.tag != tag("decision"):
-        raise RuleInvalid(Message("dmn.no_decision", line=tables[0].sourceline))
+        raise RuleInvalid(Message("dmn.no_decision", line=line_of(tables[0])))
     return tables[0]
 
 
@@ -117,33 +130,15 @@ def _refuse_foreign(root: etree._Element) -> None:
         if not isinstance(found, etree._ProcessingInstruction):
             continue
         raise RuleInvalid(
-            Message("dmn.instruction", line=found.sourceline),
+            Message("dmn.instruction", line=line_of(found)),
             hint=Message("dmn.hint_instruction"),
         )
     name = etree.QName(root)
-    if name.namespace in _VERSIONS:
+    if name.namespace in _NEWER:
         raise RuleInvalid(
-            Message("dmn.version", version=_VERSIONS[name.namespace]),
+            Message("dmn.version", version=_NEWER[name.namespace]),
             hint=Message("dmn.hint_export"),
         )
     if root.tag != tag("definitions"):
         problem = Message("dmn.root", tag=root.tag, model=MODEL)
         raise RuleInvalid(problem, hint=_AS_DMN)
-
-
-def declared_names(table: etree._Element) -> tuple[InputColumn, ...]:
-    """Return the names that a decision table's expressions may use, with their types.
-
-    These are the input data and the other decisions of its document (DMN 1.3, 6.3).
-    """
-    own = table.getparent()
-    root = table.getroottree().getroot()
-    found: dict[str, InputColumn] = {}
-    for element in root.iterchildren(tag("inputData"), tag("decision")):
-        variable = element.find(tag("variable"))
-        named = element if variable is None else variable
-        name = one_line(named.get("name") or element.get("name") or "")
-        if element is not own and not name_problems(name, "it"):
-            kind = named.get("typeRef", ANY_TYPE)
-            found.setdefault(name, InputColumn(name=name, type=kind))
-    return tuple(found.values())

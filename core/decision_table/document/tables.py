@@ -11,6 +11,7 @@ from core.decision_table.cells import one_line
 from core.decision_table.document.markup import MODEL
 from core.decision_table.document.reading import (
     NO_TABLE,
+    line_of,
     read_document,
     table_of,
     tag,
@@ -64,9 +65,24 @@ class CutOut:
     left_out: tuple[str, ...]
 
 
-def table_count(xml: str) -> int:
-    """Count the decision tables of a document. Raises RuleInvalid."""
-    return sum(1 for _ in read_document(xml).iter(tag("decisionTable")))
+def cut_each(xml: str) -> tuple[CutOut | ReadTable, ...]:
+    """Return a document of its own for each table, or why a table makes none.
+
+    Each has what `cut_out` leaves, and no name of others: all of them are there. Raises RuleInvalid
+    if the document cannot be read, or has no table.
+    """
+    source = Source(xml)
+    tables = list(source.root.iter(tag("decisionTable")))
+    if not tables:
+        raise RuleInvalid(Message("dmn.no_table"), hint=NO_TABLE)
+    found: list[CutOut | ReadTable] = []
+    for table, read in zip(tables, parse_tables(xml), strict=True):
+        if read.table is None:
+            found.append(read)
+            continue
+        others = [source.remove(other) for other in tables if other is not table]
+        found.append(CutOut(source.apply(others) if others else xml, ()))
+    return tuple(found)
 
 
 def cut_out(xml: str, decision: str) -> CutOut:
@@ -96,7 +112,7 @@ class ReadTable:
 
 
 def parse_tables(text: str) -> tuple[ReadTable, ...]:
-    """Read all decision tables of a DMN 1.3 document, in document order.
+    """Read all decision tables of a DMN document, in document order.
 
     A table outside a decision (in a function, say) is reported as a problem. Raises RuleInvalid if
     the document cannot be read, or contains no table.
@@ -105,7 +121,7 @@ def parse_tables(text: str) -> tuple[ReadTable, ...]:
     for element in read_document(text).iter(tag("decisionTable")):
         parent = element.getparent()
         if parent is None or parent.tag != tag("decision"):
-            problem = Message("dmn.no_decision", line=element.sourceline)
+            problem = Message("dmn.no_decision", line=line_of(element))
             found.append(ReadTable("", problem=problem))
             continue
         name = decision_name(element)

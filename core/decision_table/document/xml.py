@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from lxml import etree
 
@@ -11,13 +11,14 @@ from core.decision_table.cells import ANY, one_line, text_problem
 from core.decision_table.columns import ANY_TYPE, duplicates, name_problems
 from core.decision_table.document.markup import ANNOTATION, MODEL, Style, attribute
 from core.decision_table.document.reading import (
-    declared_names,
+    line_of,
     read_document,
     table_of,
     tag,
     text_of,
     the_table,
 )
+from core.decision_table.document.types import Types, declared_names
 from core.decision_table.problems import INPUT, OUTPUT, listing, refuse
 from core.domain.messages import Message
 from core.domain.models import (
@@ -118,12 +119,14 @@ def parse_xml(text: str, *, decision: str | None = None) -> DecisionTable:
 def read_table(table: etree._Element) -> DecisionTable:
     """Read a `decisionTable` element. Raises RuleInvalid."""
     name = decision_name(table)
-    declared = declared_names(table)
-    inputs = [_input(clause) for clause in table.findall(tag("input"))]
-    outputs = _outputs(table.findall(tag("output")), name)
+    types = Types(table.getroottree().getroot())
+    declared = declared_names(table, types)
+    known = {column.name: column for column in declared}
+    inputs = [_input(clause, types, known) for clause in table.findall(tag("input"))]
+    outputs = _outputs(table.findall(tag("output")), name, types)
     policy = table.get("hitPolicy", HitPolicy.UNIQUE.value)
     aggregation = table.get("aggregation") if policy == HitPolicy.COLLECT else None
-    problems = name_problems(name, Message("dmn.the_decision"))
+    problems = [*name_problems(name, Message("dmn.the_decision")), *_languages(table)]
     if policy not in set(HitPolicy):
         problems.append(Message("dmn.hit_policy", policy=policy, known=listing(list(HitPolicy))))
     if aggregation is not None and aggregation not in set(Aggregation):
@@ -158,28 +161,46 @@ def decision_name(table: etree._Element) -> str:
     return "" if decision is None else one_line(decision.get("name") or decision.get("id") or "")
 
 
-def _input(clause: etree._Element) -> dict[str, str]:
+def _languages(table: etree._Element) -> list[str]:
+    """Return the expressions of a table that are not FEEL, which each may name (DMN 1.3, 7.3.1)."""
+    root = table.getroottree().getroot()
+    named = [(at, at.get("expressionLanguage", "")) for at in (root, *table.iter("*"))]
+    return [
+        Message("dmn.language", line=line_of(at), language=language)
+        for at, language in named
+        if language and "feel" not in language.lower()
+    ]
+
+
+def _input(
+    clause: etree._Element, types: Types, declared: Mapping[str, InputColumn]
+) -> dict[str, str]:
     expression = clause.find(tag("inputExpression"))
     allowed = text_of(clause.find(tag("inputValues")))
     if expression is None:
         name = one_line(clause.get("label", ""))
         return {"name": name, "type": ANY_TYPE, "allowed": allowed}
     name = text_of(expression.find(tag("text"))) or clause.get("label", "")
-    kind = expression.get("typeRef", ANY_TYPE)
-    return {"name": one_line(name), "type": kind, "allowed": allowed}
+    known = declared.get(one_line(name))
+    ref = expression.get("typeRef") or (known.type if known else ANY_TYPE)
+    kind, values = types.resolve(ref, expression)
+    return {"name": one_line(name), "type": kind, "allowed": allowed or values}
 
 
-def _outputs(clauses: Sequence[etree._Element], decision: str) -> list[dict[str, str]]:
+def _outputs(
+    clauses: Sequence[etree._Element], decision: str, types: Types
+) -> list[dict[str, str]]:
     """Return the fields of the outputs; a single output may take the decision's name."""
     fallback = decision if len(clauses) == 1 else ""
     return [
         {
             "name": one_line(clause.get("name") or clause.get("label") or fallback),
-            "type": clause.get("typeRef", ANY_TYPE),
-            "allowed": text_of(clause.find(tag("outputValues"))),
+            "type": kind,
+            "allowed": text_of(clause.find(tag("outputValues"))) or values,
             "default": text_of(clause.find(tag("defaultOutputEntry"))),
         }
         for clause in clauses
+        for kind, values in [types.resolve(clause.get("typeRef", ANY_TYPE), clause)]
     ]
 
 
@@ -212,7 +233,7 @@ def _rows(
                     Message(
                         "dmn.row_entries",
                         row=row_id,
-                        line=rule.sourceline,
+                        line=line_of(rule),
                         have=have,
                         what=what,
                         want=want,

@@ -9,7 +9,7 @@ from lxml import etree
 from core.decision_table.cells import ANY, one_line
 from core.decision_table.columns import input_columns, output_columns
 from core.decision_table.document.markup import Style, text
-from core.decision_table.document.reading import tag, text_of, the_table
+from core.decision_table.document.reading import line_of, tag, text_of, the_table
 from core.decision_table.document.source import Source, Splice
 from core.decision_table.document.xml import parse_xml, read_table, row_ids
 from core.decision_table.editing.plan import Plan, plan_edit
@@ -144,7 +144,7 @@ class _Writer:
         if existing is not None:
             return self._source.replace(existing, markup)
         if len(entry):
-            raise RuleInvalid(Message("edit.no_cell_text", line=entry.sourceline))
+            raise RuleInvalid(Message("edit.no_cell_text", line=line_of(entry)))
         return self._source.fill(entry, markup)
 
     def _annotate(self, rule: etree._Element, annotation: str) -> Splice:

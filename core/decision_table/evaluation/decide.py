@@ -108,6 +108,7 @@ def aggregate(table: DecisionTable, hits: Sequence[Hit]) -> Mapping[str, Value] 
 
     Counting returns 0. Raises RuleInvalid for several outputs, and for values that do not add up.
     """
+    assert table.aggregation is not None
     if len(table.outputs) != 1:
         raise RuleInvalid(Message("table.aggregates_one", aggregation=table.aggregation))
     name = table.outputs[0].name

@@ -37,6 +37,17 @@ def same(left: Value, right: Value) -> bool:
         return False
 
 
+def identical(left: Value, right: Value) -> bool:
+    """Whether two values are the same in every part (`is`, DMN 1.3, 10.3.4.6).
+
+    A date and time at another offset is another one, even if it is the same instant.
+    """
+    if isinstance(left, (datetime, time)) and isinstance(right, (datetime, time)):
+        clocks = left.replace(tzinfo=None), right.replace(tzinfo=None)
+        return same(*clocks) and left.utcoffset() == right.utcoffset()
+    return same(left, right)
+
+
 def less(left: Value, right: Value) -> bool:
     """Whether `left` comes before `right`. Raises NoValue if they are unordered."""
     _same_kind(left, right)

@@ -203,7 +203,9 @@ def _passes(test: Node, scope: Scope) -> bool | None:
     if test.op == "operator_test":
         return _matches(test, scope.subject, scope)
     value = evaluate(test, scope)
-    if test.uses("subject") and (value is None or isinstance(value, bool)):
+    if value is None and (test.op == "range" or test.uses("subject")):
+        return None  # a range whose ends do not compare holds neither this nor its opposite
+    if test.uses("subject") and isinstance(value, bool):
         return value
     return _among(scope.subject, value)
 
@@ -215,7 +217,8 @@ def _matches(test: Node, candidate: Value, scope: Scope) -> bool | None:
     if test.op == "several":
         tries = (lambda part=part: _matches(part, candidate, scope) for part in test.parts)
         return disjunction(tuple(_noted(one, scope) for one in tries))
-    return _among(candidate, evaluate(test, scope))
+    value = evaluate(test, scope)
+    return None if value is None and test.op == "range" else _among(candidate, value)
 
 
 def _among(candidate: Value, value: Value) -> bool:

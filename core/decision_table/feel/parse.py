@@ -287,17 +287,18 @@ def _misplaced(root: Node, negations: Sequence[Node]) -> Iterator[Node]:
 def _problem(node: Node, names: tuple[str, ...], start: _Start) -> str | None:
     if node.op == "name" and node.value not in names:
         known = ", ".join(f"'{name}'" for name in names) or Message("list.none")
-        return Message("feel.unknown_name", name=node.value, known=known)
+        return Message("feel.unknown_name", name=str(node.value), known=known)
     if node.op == "subject" and start == "expression":
         return Message("feel.no_subject")
     if node.op == "at_literal":
         return _temporal_problem(str(node.value))
     if node.op == "call":
-        function = FUNCTIONS[str(node.value)]
+        name = str(node.value)
+        function = FUNCTIONS[name]
         if any(part.op == "argument" for part in node.parts):
-            return Message("feel.other_names", name=node.value, parameters=function.parameters)
+            return Message("feel.other_names", name=name, parameters=function.parameters)
         if not function.takes(len(node.parts)):
-            return Message("feel.arity", name=node.value, arity=function.arity, n=len(node.parts))
+            return Message("feel.arity", name=name, arity=function.arity, n=len(node.parts))
     return None
 
 

@@ -18,6 +18,7 @@ _DAYS = re.compile(
     r"(-?)P(?:(\d{1,9})D)?(?:T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?",
     re.ASCII,
 )
+_TRAILING = re.compile(r"(\.\d*?[1-9])0+(?=[Z+-]|$)")
 _MONTHS = re.compile(r"(-?)P(?:(\d{1,9})Y)?(?:(\d{1,9})M)?", re.ASCII)
 
 
@@ -46,7 +47,7 @@ def to_date(text: str) -> date:
 def to_time(text: str) -> time:
     """Read `09:30:00`, with `Z` or `+09:00` if it has a zone. Raises NoValue.
 
-    Nine digits of a second are read, six are retained. A named zone has no offset without a date.
+    A second has at most six decimal places. A named zone has no offset without a date.
     """
     if "@" in text:
         raise NoValue(Message("feel.named_zone", text=text[:40]))
@@ -71,8 +72,9 @@ def to_duration(text: str) -> timedelta | Months:
     if not found or bare == "P" or bare.endswith("T"):
         raise NoValue(Message("feel.no_iso", text=text[:40]))
     days, hours, minutes = (int(found[number] or 0) for number in (2, 3, 4))
+    whole, _, fraction = (found[5] or "0").partition(".")
     try:
-        length = timedelta(days, hours=hours, minutes=minutes, seconds=float(found[5] or 0))
+        length = timedelta(days, int(whole), _micros(fraction, text), 0, minutes, hours)
     except OverflowError as error:
         raise NoValue(Message("feel.duration_of_text", text=text)) from error
     return -length if found[1] else length
@@ -115,7 +117,8 @@ def minus(end: Value, start: Value) -> timedelta | Months:
     if isinstance(end, timedelta) and isinstance(start, timedelta):
         return end - start
     if isinstance(end, date) and isinstance(start, date):
-        first, last = moment(start), moment(end)
+        mixed = isinstance(end, datetime) is not isinstance(start, datetime)
+        first, last = (_as_utc(day) if mixed else moment(day) for day in (start, end))
         if (first.tzinfo is None) is (last.tzinfo is None):
             return instant(last) - instant(first)
     if isinstance(end, time) and isinstance(start, time):
@@ -127,6 +130,11 @@ def minus(end: Value, start: Value) -> timedelta | Months:
 def moment(day: date) -> datetime:
     """Return a date as its midnight, and a date and time unchanged."""
     return day if isinstance(day, datetime) else datetime.combine(day, time())
+
+
+def _as_utc(day: date) -> datetime:
+    """Return a date beside a date and time as its midnight in UTC (DMN 1.3, 10.3.2.3.5)."""
+    return day if isinstance(day, datetime) else datetime.combine(day, time(), UTC)
 
 
 def instant(at: datetime) -> datetime:
@@ -145,10 +153,10 @@ def iso(value: date | time | timedelta | Months) -> str:
         return ("-P" if value.count < 0 else "P") + text
     if isinstance(value, timedelta):
         return _iso_days(value)
-    text = value.isoformat()
+    text = _TRAILING.sub(r"\1", value.isoformat())
     zone = getattr(value, "tzinfo", None)
     if isinstance(zone, ZoneInfo) and isinstance(value, datetime):
-        return f"{value.replace(tzinfo=None).isoformat()}@{zone.key}"
+        return f"{iso(value.replace(tzinfo=None))}@{zone.key}"
     return text.removesuffix("+00:00") + "Z" if zone is UTC else text
 
 
@@ -176,12 +184,19 @@ def _time(text: str) -> time:
     found = _TIME.fullmatch(text)
     if not found:
         raise NoValue(Message("feel.no_time", text=text[:40]))
-    micros = int((found[4] or ".0")[1:].ljust(6, "0")[:6])
+    micros = _micros((found[4] or ".0")[1:], text)
     try:
         clock = time(int(found[1]), int(found[2]), int(found[3]), micros)
         return clock.replace(tzinfo=_zone(found[5]))
     except ValueError as error:
         raise NoValue(Message("feel.no_clock", text=text)) from error
+
+
+def _micros(fraction: str, text: str) -> int:
+    """Return a fraction of a second in microseconds; finer ones are refused, not cut off."""
+    if fraction[6:].strip("0"):
+        raise NoValue(Message("feel.fine_second", text=text[:40]))
+    return int(fraction[:6].ljust(6, "0"))
 
 
 def _zone(text: str | None) -> tzinfo | None:

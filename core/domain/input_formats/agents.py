@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 
 import yaml
 from pydantic import ValidationError
@@ -80,3 +81,11 @@ def _parsed_json(number: int, line: str) -> object:
         return parse_json(line)
     except InvalidInput as error:
         raise InvalidInput(Message("input.at_line", n=number, why=error.message)) from None
+
+
+def tenants_by_agent(agents: Iterable[Agent]) -> Mapping[str, Collection[str]]:
+    """Return the tenants that have an agent of an id, by id."""
+    tenants: defaultdict[str, set[str]] = defaultdict(set)
+    for agent in agents:
+        tenants[agent.id].add(agent.tenant_id)
+    return dict(tenants)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from pydantic import JsonValue, ValidationError
 
@@ -20,7 +20,7 @@ from core.domain.input_formats.text import (
     of_field,
 )
 from core.domain.messages import Message
-from core.domain.models import Agent, Feedback, NewFeedback
+from core.domain.models import Feedback, NewFeedback
 from core.domain.models.base import Model
 from core.domain.models.messages import Text
 from core.domain.text import compact
@@ -93,13 +93,15 @@ def checked(entry: object, max_chars: int) -> NewFeedback:
     )
 
 
-def agent_problem(piece: NewFeedback, agents: Mapping[str, Agent]) -> str | None:
-    """Return which agent of a piece is unknown or belongs to another tenant, or None."""
+def agent_problem(piece: NewFeedback, tenants: Mapping[str, Collection[str]]) -> str | None:
+    """Return which agent of a piece is unknown or not the tenant's, or None.
+
+    `tenants` are those that have an agent of an id.
+    """
     for agent_id in piece.agent_ids:
-        agent = agents.get(agent_id)
-        if agent is None:
+        if agent_id not in tenants:
             return Message("no.agent", id=agent_id)
-        if agent.tenant_id != piece.tenant_id:
+        if piece.tenant_id not in tenants[agent_id]:
             return Message("agents.not_of_tenant", agent=agent_id, tenant=piece.tenant_id)
     return None
 

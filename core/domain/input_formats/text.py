@@ -87,9 +87,10 @@ def _explained(
 ) -> str:
     field = ".".join(map(str, loc))
     if kind == NONE_OF:
-        return Message("field.none_of", field=field, given=context["given"], known=context["known"])
+        given, known = str(context["given"]), str(context["known"])
+        return Message("field.none_of", field=field, given=given, known=known)
     if kind == MOMENT_ERROR:
-        return Message("field.wrong", field=field, why=context["why"])
+        return Message("field.wrong", field=field, why=str(context["why"]))
     if kind == "missing":
         return Message("field.missing", field=field)
     if kind == "extra_forbidden":

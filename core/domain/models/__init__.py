@@ -4,6 +4,7 @@ from core.domain.models.base import UNBOUNDED, Fence, FileRef, Page, Reach, Scop
 from core.domain.models.changes import (
     Change,
     ChangeStatus,
+    Compared,
     DuplicateWaiter,
     HistoryRecord,
     HistoryStatus,
@@ -71,12 +72,14 @@ from core.domain.models.knowledge import (
     Severity,
 )
 from core.domain.models.requests import (
-    AttachRequest,
     ChangeRequest,
     Edited,
+    ListEdit,
+    Lister,
     MemoryRequest,
     RestoreRequest,
     RuleRequest,
+    SkillListRequest,
     SkillRequest,
 )
 from core.domain.models.skills import (
@@ -100,7 +103,6 @@ __all__ = [
     "Agent",
     "AgentFeedback",
     "Aggregation",
-    "AttachRequest",
     "AuthorRequest",
     "Bundle",
     "Candidate",
@@ -111,6 +113,7 @@ __all__ = [
     "ChangeRequest",
     "ChangeState",
     "ChangeStatus",
+    "Compared",
     "Costs",
     "DaySpending",
     "DecisionRow",
@@ -142,6 +145,8 @@ __all__ = [
     "LaterWord",
     "LearningCandidate",
     "Lesson",
+    "ListEdit",
+    "Lister",
     "MatchResult",
     "MemoryRequest",
     "MergeMode",
@@ -174,6 +179,7 @@ __all__ = [
     "SkillEdit",
     "SkillEdits",
     "SkillFile",
+    "SkillListRequest",
     "SkillRequest",
     "SkillSummary",
     "Snapshot",

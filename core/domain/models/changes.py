@@ -11,7 +11,7 @@ from pydantic import Field
 from core.domain.models.base import Fence, FileRef, Model, Reach, Scope, Snapshot
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship
 from core.domain.models.messages import Text
-from core.domain.models.requests import ChangeRequest
+from core.domain.models.requests import ChangeRequest, Lister
 
 
 class ChangeStatus(StrEnum):
@@ -100,14 +100,25 @@ class Nearby(Model):
     seen: int = 0
 
 
+class Compared(Model):
+    """What a caller already knows to stand near a text, best first.
+
+    `is_all`: nothing else need be searched for, and neither id nor text is taken.
+    """
+
+    items: tuple[KnownText, ...] = ()
+    is_all: bool = False
+
+
 class SubmitContext(Model):
     """On whose behalf a change is requested, and its idempotency key.
 
     The key consists of thread, ordinal of the model's message and index of the call. `unjudged` are
     items written while the change was prepared, which the request cannot have taken into account.
-    `shown` are the conflicting items that the run was shown; None if no run asks. `said_at` and
-    `heard_at` are when its feedback was said and came in; without them it is said now. `author` is
-    the end user who gave the feedback.
+    `shown` are the conflicting items that the run was shown; None if no run asks. `compared` are
+    items to compare with, of which a search does not know yet. `said_at` and `heard_at` are when
+    its feedback was said and came in; without them it is said now. `author` is the end user who
+    gave it.
     """
 
     key: str
@@ -120,6 +131,7 @@ class SubmitContext(Model):
     unjudged: frozenset[str] = frozenset()
     shown: frozenset[str] | None = None
     origin: Origin = Origin.AGENT
+    compared: Compared | None = None
     said_at: datetime | None = None
     heard_at: datetime | None = None
     author: str | None = None
@@ -130,7 +142,8 @@ class Prepared(Model):
 
     `blobs` carries the bytes behind the file references of `after`, by SHA-256. `seen` is the
     `Nearby.seen` of the items it was compared with, None if it was not: what other runs have added
-    since is compared again when it is recorded; 0 compares with everything.
+    since is compared again when it is recorded; 0 compares with everything. `listed_by` are the
+    other agents that list a skill whose deletion was asked for.
     """
 
     kind: Kind
@@ -145,6 +158,7 @@ class Prepared(Model):
     reverts: str | None = None
     retracts: tuple[str, ...] = ()
     seen: int | None = None
+    listed_by: tuple[Lister, ...] = ()
 
 
 class Change(Model):
@@ -202,6 +216,16 @@ class Change(Model):
     def undoes(self) -> tuple[str, ...]:
         """The ids of the changes that it reverts."""
         return (self.reverts,) if self.reverts is not None else self.retracts
+
+    @property
+    def listed_by(self) -> tuple[Lister, ...]:
+        """The other agents that listed the skill whose deletion was asked for."""
+        return self.request.listed_by if self.request else ()
+
+    @property
+    def deletes_for_all(self) -> bool:
+        """Whether it deletes a skill that other agents list."""
+        return self.kind is Kind.SKILL and self.after is None and bool(self.listed_by)
 
 
 class DuplicateWaiter(Model):

@@ -36,7 +36,7 @@ class FeedbackStatus(StrEnum):
 
 
 class Agent(Model):
-    """An agent that learns. `id` is unique over all tenants; `skills` are skill names."""
+    """An agent that learns: `id` is unique within its tenant; `skills` are skill names."""
 
     id: str
     tenant_id: str

@@ -153,6 +153,7 @@ class DefectKind(StrEnum):
     NOT_ALLOWED = "not_allowed"
     UNREADABLE = "unreadable"
     NOT_CHECKED = "not_checked"
+    SPOKEN_TEST = "spoken_test"
 
 
 class Severity(StrEnum):

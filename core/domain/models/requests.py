@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -14,6 +15,27 @@ from core.domain.models.messages import Text
 from core.domain.models.skills import SkillArtifact, SkillFile
 
 
+class Lister(Model):
+    """An agent that has a skill on its list."""
+
+    id: str
+    name: str
+
+    @property
+    def shown(self) -> str:
+        """Its name, with its id where that is another."""
+        return self.id if self.name == self.id else f"{self.name} ({self.id})"
+
+
+def _absent(value: object) -> bool:
+    return not value
+
+
+# Left out where it says nothing: a run that was cut off before the field existed asks again under
+# the same key, which must come with the same request.
+_Unsaid = Field(exclude_if=_absent)
+
+
 class _Request(Model):
     # A person brings it in or reviews it: near-duplicates are reported but do not block it.
     is_import: bool = False
@@ -22,6 +44,8 @@ class _Request(Model):
     merge_mode: MergeMode | None = None
     relationship: Relationship | None = None
     reason: Text = ""
+    # Not asked but found: the other agents that list the skill when its deletion was prepared.
+    listed_by: Annotated[tuple[Lister, ...], _Unsaid] = ()
 
 
 class MemoryRequest(_Request):
@@ -55,7 +79,8 @@ class RuleRequest(_Request):
 class SkillRequest(_Request):
     """A request to create, update or delete a skill; without `artifact` the author writes it.
 
-    `folder` is a whole folder (path -> file), used as is in place of both.
+    `folder` is a whole folder (path -> file), used as is in place of both. A skill that other
+    agents list is deleted only `for_all`; else it is taken off this agent's list.
     """
 
     kind: Literal[Kind.SKILL] = Kind.SKILL
@@ -63,14 +88,24 @@ class SkillRequest(_Request):
     folder: Mapping[str, SkillFile] | None = None
     relationship_analysis: str = ""
     related_skill_ids: tuple[str, ...] = ()
+    for_all: Annotated[bool, _Unsaid] = False
 
 
-class AttachRequest(_Request):
-    """A request to put existing skills on the agent's list; the target is the agent."""
+class ListEdit(StrEnum):
+    """What is done with the named skills: they are put on a list, taken off, or become the list."""
+
+    ADD = "add"
+    REMOVE = "remove"
+    SET = "set"
+
+
+class SkillListRequest(_Request):
+    """A request to change the agent's list of skills; the target is the agent."""
 
     kind: Literal[Kind.AGENT_SKILLS] = Kind.AGENT_SKILLS
     operation: Operation = Operation.UPDATE
     skill_ids: tuple[str, ...]
+    edit: Annotated[ListEdit, Field(exclude_if=lambda edit: edit is ListEdit.ADD)] = ListEdit.ADD
 
 
 class RestoreRequest(_Request):
@@ -92,7 +127,7 @@ class RestoreRequest(_Request):
 
 
 ChangeRequest = Annotated[
-    MemoryRequest | RuleRequest | SkillRequest | AttachRequest | RestoreRequest,
+    MemoryRequest | RuleRequest | SkillRequest | SkillListRequest | RestoreRequest,
     Field(discriminator="kind"),
 ]
 

@@ -14,6 +14,13 @@ from core.domain.models.knowledge import Kind, Operation, Relationship
 from core.domain.models.messages import Text
 
 
+class ListedSkill(Model):
+    """A skill on an agent's list, and the ids of the other agents that list it too."""
+
+    name: str
+    shared_with: tuple[str, ...] = ()
+
+
 class Standing(Model):
     """The state of the queue. Ages are in seconds, 0 if nothing qualifies.
 

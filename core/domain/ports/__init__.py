@@ -10,6 +10,7 @@ from core.domain.ports.access import Answers, Tokens
 from core.domain.ports.changes import (
     ChangeLog,
     Committer,
+    Concluded,
     DuplicateWaiters,
     Gate,
     ReviewQueue,
@@ -57,6 +58,7 @@ __all__ = [
     "ChangeLog",
     "CircuitBreaker",
     "Committer",
+    "Concluded",
     "Conversations",
     "Deliveries",
     "DuplicateWaiters",

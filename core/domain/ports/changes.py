@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from core.domain.errors import SkillWorkerError
 from core.domain.models import (
     Change,
     ChangeRequest,
@@ -35,6 +36,15 @@ class Gate(Protocol):
         The same key gives the same receipt. Raises DependencyDown, LeaseLost, KeyReused.
         """
 
+    async def submit_all(
+        self, asked: Sequence[tuple[ChangeRequest, SubmitContext]]
+    ) -> Sequence[Receipt | SkillWorkerError]:
+        """Submit changes in order, writing what is new in one transaction.
+
+        Each has its own receipt and history, or the error that `submit` would raise for it alone.
+        Raises DependencyDown.
+        """
+
     async def resume(self, fence: Fence) -> int:
         """Finish what earlier generations of a candidate left open; returns how many changes."""
 
@@ -49,8 +59,8 @@ class Committer(Protocol):
         PrepareFailed if the content exists but could not be made ready.
         """
 
-    async def vet(self, prepared: Prepared, context: SubmitContext) -> Sequence[str]:
-        """Check a state that is to be restored against the present one; returns warnings.
+    async def vet(self, prepared: Prepared, context: SubmitContext) -> Prepared:
+        """Check a state that is to be restored against the present one; add what is found.
 
         Raises Refused.
         """
@@ -65,20 +75,38 @@ class Committer(Protocol):
         """Perform the effects inside our database. Raises Stale."""
 
 
+class Concluded(NamedTuple):
+    """A change that is written as applied, with its history row and its event."""
+
+    change: Change
+    history: HistoryRecord
+    event: RunEvent
+
+
 class ChangeLog(Protocol):
     """Stored changes, and the transactions that conclude them."""
 
     async def find(self, key: str) -> Change | None:
         """Return the newest attempt under an idempotency key, or None."""
 
+    async def find_all(self, keys: Sequence[str]) -> Mapping[str, Change]:
+        """Return the newest attempt under each of these keys that was used."""
+
     async def get(self, change_id: str) -> Change:
         """Return a change. Raises NotFound."""
+
+    async def conclude(self, made: Sequence[Concluded]) -> None:
+        """Write new memories of agents, all or none, with their changes, histories and events.
+
+        Raises Stale if a key, an id or a text was taken meanwhile, TargetBusy.
+        """
 
     async def open(self, change: Change, blobs: Mapping[str, bytes]) -> None:
         """Write the intent (status `applying`) and its blobs, in place of its target lock.
 
         Raises TargetBusy while another change has the target, or creates a skill that says nearly
-        the same as a new one; Repeated if one was created since; LeaseLost when fenced off.
+        the same as a new one; Repeated if one was created since; Unforeseen if it deletes a skill
+        that an agent lists which was not named; LeaseLost when fenced off.
         """
 
     async def store(
@@ -138,7 +166,8 @@ class Reviews(Protocol):
         """Turn a held change into an intent and return it, if it is still what was reviewed.
 
         Raises Decided; TargetBusy while another change has the target; Repeated if a skill that
-        says nearly the same was created since.
+        says nearly the same was created since; Unforeseen if it deletes a skill that an agent lists
+        which was not named.
         """
 
     async def end(
@@ -171,7 +200,10 @@ class UnitOfWork(Protocol):
         """Write the item's next version, or close it where `after` is None. Raises Stale."""
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
-        """Apply a skill's CREATE, UPDATE or DELETE to the agent's and the tenant's list."""
+        """Apply a skill's CREATE, UPDATE or DELETE to the agent's and the tenant's list.
+
+        A deleted skill leaves all lists, and is back on them where the deletion is undone.
+        """
 
     async def set_agent_skills(self, change: Change) -> None:
         """Set the agent's list to the lines of `after`. Raises Stale."""

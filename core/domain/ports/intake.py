@@ -158,20 +158,26 @@ class Backlog(Protocol):
 class Agents(Protocol):
     """The agents that learn, and their lists of skills."""
 
-    async def get(self, agent_id: str) -> Agent:
-        """Return one agent. Raises NotFound."""
+    async def get(self, tenant_id: str, agent_id: str) -> Agent:
+        """Return one agent of a tenant. Raises NotFound."""
+
+    async def of_id(self, agent_id: str) -> Sequence[Agent]:
+        """Return the agents that have an id, one a tenant, by tenant."""
+
+    async def having(self, tenant_id: str, skill: str) -> Sequence[Agent]:
+        """Return the agents of a tenant whose lists have a skill, by id."""
 
     async def list(self, tenant_id: str | None = None) -> Sequence[Agent]:
-        """Return all agents (of a tenant), by id."""
+        """Return all agents (of a tenant), by id and tenant."""
 
     async def save(self, agent: Agent) -> bool:
-        """Create or change an agent; whether it is new. Raises InvalidInput on another tenant.
+        """Create or change the tenant's agent of that id; whether it is new.
 
         The list of skills is set only for a new agent.
         """
 
     async def awaiting_setup(self, limit: int) -> Sequence[Agent]:
-        """Return new agents with a goal that have not been set up yet, by id."""
+        """Return new agents with a goal that have not been set up yet, by id and tenant."""
 
-    async def setup_begun(self, agent_id: str) -> None:
+    async def setup_begun(self, tenant_id: str, agent_id: str) -> None:
         """Note that an agent no longer awaits setup. Idempotent."""

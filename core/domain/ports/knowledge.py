@@ -53,6 +53,22 @@ class Knowledge(Protocol):
         over.
         """
 
+    async def taken(
+        self,
+        kind: Kind,
+        tenant_id: str,
+        agent_id: str,
+        *,
+        ids: Sequence[str],
+        contents: Sequence[str],
+    ) -> Sequence[KnowledgeItem]:
+        """Return the items with one of these ids, and the agent's with one of these texts."""
+
+    async def some(
+        self, kind: Kind, tenant_id: str, agent_id: str, *, since: datetime | None, limit: int
+    ) -> Sequence[KnowledgeItem]:
+        """Return the agent's current items in no order, up to a limit; those since a time."""
+
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
         """Return all versions, oldest first, each with its period of validity. Raises NotFound.
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.entrypoints.cli.exits import named_by_option
-from core.entrypoints.cli.options import Json, Tenant
+from core.domain.messages import Message
+from core.entrypoints.cli.exits import WrongCall, named_by_option, see_help
+from core.entrypoints.cli.options import DryRun, Json, Tenant, who
 from core.entrypoints.cli.output import print_json, print_page, print_table, say, talk
+from core.entrypoints.cli.receipts import tell_receipt
 from core.entrypoints.cli.session import with_app
 
 if TYPE_CHECKING:
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from core.app.program import App
-    from core.domain.models import Agent, Feedback
+    from core.domain.models import Agent, Feedback, Receipt
+    from core.domain.models.views import ListedSkill
 
 _OPTIONS = {"id": "--id", "tenant_id": "--tenant", "name": "--name"}
 
@@ -27,7 +30,7 @@ app = typer.Typer(help="Manage the agents that learn.")
 
 @app.command("add")
 def add(
-    agent_id: Annotated[str, typer.Option("--id", help="Id, unique over all tenants.")],
+    agent_id: Annotated[str, typer.Option("--id", help="Id, unique within the tenant.")],
     tenant: Annotated[str, typer.Option("--tenant", help="Tenant the agent belongs to.")],
     name: Annotated[str, typer.Option("--name", help="Name that people know it by.")],
     role: Annotated[str, typer.Option("--role", help="What it is.")] = "",
@@ -69,6 +72,7 @@ def setup(
     again: Annotated[
         bool, typer.Option("--again", help="Also where it was asked for before.")
     ] = False,
+    tenant: Tenant = None,
     as_json: Json = False,
 ) -> None:
     """Let the worker propose an agent's first knowledge from its goal and persona."""
@@ -76,11 +80,12 @@ def setup(
     async def begin(opened: App) -> tuple[Feedback, bool]:
         from core.app.agent_setup import setup_feedback
         from core.domain.models import SETUP
+        from core.entrypoints.cli.knowledge.tenants import known_agent
 
-        agent = await opened.stores.agents.get(agent_id)
+        agent = await known_agent(opened, agent_id, tenant)
         piece = setup_feedback(agent, again=opened.new_id() if again else "")
         ((feedback_id, is_new),) = await opened.stores.inbox.add(SETUP, [piece])
-        await opened.stores.agents.setup_begun(agent_id)
+        await opened.stores.agents.setup_begun(agent.tenant_id, agent.id)
         return await opened.stores.inbox.get(feedback_id), is_new
 
     feedback, is_new = with_app(begin)
@@ -92,6 +97,70 @@ def setup(
         return
     say(f"{feedback.id} asked for it before: {feedback.status}")
     talk("--again asks anew; a changed goal or persona is a new question anyway")
+
+
+@app.command("skills")
+def skills(
+    agent_id: Annotated[str, typer.Argument(metavar="AGENT", help="Id of the agent.")],
+    more: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="More names for the option.")
+    ] = None,
+    add: Annotated[
+        list[str] | None, typer.Option("--add", metavar="NAME...", help="Put them on its list.")
+    ] = None,
+    remove: Annotated[
+        list[str] | None, typer.Option("--remove", metavar="NAME...", help="Take them off it.")
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME...", help="Make them the list; '' empties it."),
+    ] = None,
+    tenant: Annotated[
+        str | None, typer.Option("--tenant", metavar="TENANT", help="Whose agent it is.")
+    ] = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """List the skills that an agent has, or change which; a skill itself is never deleted."""
+    from core.domain.models import ListEdit
+    from core.learning_committers.base import split_names
+
+    options = {ListEdit.ADD: add, ListEdit.REMOVE: remove, ListEdit.SET: set_}
+    given = {edit: names for edit, names in options.items() if names}
+    if len(given) > 1 or (more and not given):
+        raise WrongCall(Message("cli.one_list_edit"), hint=see_help("agents skills"))
+    if not given:
+        _show_skills(agent_id, tenant, as_json=as_json)
+        return
+    ((edit, first),) = given.items()
+    names = [name for text in (*first, *(more or ())) for name in split_names(text)]
+    if not names and edit is not ListEdit.SET:
+        raise WrongCall(Message("skills.none_named"), hint=see_help("agents skills"))
+
+    async def change(opened: App) -> Receipt:
+        from core.entrypoints.cli.knowledge.tenants import known_agent
+
+        agent = await known_agent(opened, agent_id, tenant)
+        return await opened.skill_lists.edit(agent, edit, names, who())
+
+    tell_receipt(with_app(change, dry_run), as_json=as_json)
+
+
+def _show_skills(agent_id: str, tenant: str | None, *, as_json: bool) -> None:
+    async def read(opened: App) -> Sequence[ListedSkill]:
+        from core.entrypoints.cli.knowledge.tenants import known_agent
+
+        return await opened.skill_lists.of(await known_agent(opened, agent_id, tenant))
+
+    listed = with_app(read)
+    if as_json:
+        print_page(listed)
+        return
+    print_table(
+        ("NAME", "ALSO ON THE LIST OF"),
+        [(skill.name, ", ".join(skill.shared_with)) for skill in listed],
+        empty="no skills on its list; --add puts some on it",
+    )
 
 
 @app.command("list")

@@ -123,7 +123,7 @@ def _new_folder(keep: Path) -> Path:
         ) from None
     except OSError as error:
         raise InvalidInput(
-            Message("cli.keep_unusable", path=keep, why=error.strerror),
+            Message("cli.keep_unusable", path=keep, why=error),
             hint=Message("cli.hint_writable"),
         ) from None
     if is_used:

@@ -31,7 +31,7 @@ def open_input(file: Path) -> Iterator[BinaryIO]:
             hint=Message("cli.hint_file"),
         ) from None
     except OSError as error:
-        problem = Message("file.unreadable", path=file, why=error.strerror)
+        problem = Message("file.unreadable", path=file, why=error)
         raise InvalidInput(problem, hint=Message("cli.hint_readable")) from None
     with handle:
         yield handle

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -10,7 +10,7 @@ from core.changes.retraction.retract import Retraction
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.input_formats.feedback import agent_problem, checked
 from core.domain.messages import Message, joined
-from core.domain.models import Agent, Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Page
+from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Page
 from core.domain.models.access import Role
 from core.domain.models.base import Model
 from core.entrypoints.service.session import Session
@@ -150,28 +150,25 @@ class FeedbackService:
 
     async def _see_agents(self, pieces: Sequence[NewFeedback], tenant_id: str) -> None:
         """Raise NotFound if an agent is unknown to the tenant."""
-        agents = await self._agents_of(pieces, tenant_id)
-        found = [(index, agent_problem(piece, agents)) for index, piece in enumerate(pieces)]
+        known = {agent_id: {tenant_id} for agent_id in await self._known(pieces, tenant_id)}
+        found = [(index, agent_problem(piece, known)) for index, piece in enumerate(pieces)]
         problems = [_named(index, problem, pieces) for index, problem in found if problem]
         if problems:
             raise NotFound(_listing(problems), hint=_NOTHING if len(pieces) > 1 else "")
 
-    async def _agents_of(
-        self, pieces: Sequence[NewFeedback], tenant_id: str
-    ) -> Mapping[str, Agent]:
-        """Return those of the tenant's agents that are named, among others if they are many."""
+    async def _known(self, pieces: Sequence[NewFeedback], tenant_id: str) -> Sequence[str]:
+        """Return the ids of the tenant's agents that are named, among others if they are many."""
         named = {agent_id for piece in pieces for agent_id in piece.agent_ids}
         if len(named) > _FEW:
-            found = await self.session.stores.agents.list(tenant_id)
-        else:
-            found = [agent for agent_id in named if (agent := await self._agent(agent_id))]
-        return {agent.id: agent for agent in found if agent.tenant_id == tenant_id}
+            return [agent.id for agent in await self.session.stores.agents.list(tenant_id)]
+        return [agent_id for agent_id in named if await self._is_known(tenant_id, agent_id)]
 
-    async def _agent(self, agent_id: str) -> Agent | None:
+    async def _is_known(self, tenant_id: str, agent_id: str) -> bool:
         try:
-            return await self.session.stores.agents.get(agent_id)
+            await self.session.stores.agents.get(tenant_id, agent_id)
         except NotFound:
-            return None
+            return False
+        return True
 
 
 _NOTHING = Message("service.nothing_taken")

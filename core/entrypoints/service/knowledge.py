@@ -46,10 +46,11 @@ class KnowledgeService:
         """Return what is known by tenant, kind and id. Raises InvalidInput on another's cursor."""
         self.session.require(Role.READ)
         wanted = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
+        if wanted.agent_id is not None:
+            agent = await own_agent(self.session, wanted.agent_id, wanted.tenant_id)
+            wanted = wanted.model_copy(update={"tenant_id": agent.tenant_id})
         query = query_digest(_LIST, wanted)
         after = decode_parts(cursor, query, 3) if cursor is not None else None
-        if wanted.agent_id is not None:
-            await own_agent(self.session, wanted.agent_id, wanted.tenant_id)
         warnings: tuple[str, ...] = ()
         if cursor is None and wanted.kind in {None, Kind.SKILL}:
             warnings = await follow_skills(self.session, wanted.tenant_id)

@@ -14,7 +14,8 @@ from core.entrypoints.health_verdict import judge
 from core.entrypoints.service.session import Session
 
 QUARTER, QUARTERS = 900, 96
-DAY, DAYS = 86_400, 30
+DAY = 86_400
+DAYS = 30
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.domain.errors import DependencyDown, NotFound
+from core.domain.errors import DependencyDown, InvalidInput, NotFound
 from core.domain.messages import Message
 from core.domain.models import Agent
 from core.entrypoints.service.session import Session
 
 
 async def own_agent(session: Session, agent_id: str, tenant_id: str | None) -> Agent:
-    """Return an agent of the tenant, or of any that the session may see. Raises NotFound."""
-    agent = await session.own(session.stores.agents.get(agent_id), "agent", agent_id)
-    if tenant_id not in {None, agent.tenant_id}:
-        raise NotFound(Message("no.agent_of_tenant", tenant=tenant_id, agent=agent_id))
-    return agent
+    """Return an agent of the tenant, or of the only one that the session may see it in.
+
+    Raises NotFound; InvalidInput if several tenants have such an agent and none is named.
+    """
+    tenant = session.tenant(tenant_id)
+    if tenant is not None:
+        return await session.own(session.stores.agents.get(tenant, agent_id), "agent", agent_id)
+    found = await session.stores.agents.of_id(agent_id)
+    if not found:
+        raise NotFound(Message("no.thing", what=Message("thing.agent"), id=agent_id))
+    if len(found) > 1:
+        tenants = ", ".join(repr(agent.tenant_id) for agent in found)
+        raise InvalidInput(
+            Message("agents.of_several", id=agent_id, tenants=tenants),
+            hint=Message("access.say_tenant"),
+        )
+    return found[0]
 
 
 async def follow_skills(session: Session, tenant_id: str | None) -> tuple[str, ...]:

@@ -5,17 +5,19 @@ Begin with `texts.py`; `rules.py` and `skills.py` compare tables and folders.
 """
 
 from core.domain.text import normal_form
+from core.knowledge.duplicates.contrasts import CLASHES, Difference
 from core.knowledge.duplicates.texts import (
-    Difference,
     Evidence,
     Known,
     compare,
     contained_part,
     evidence,
     is_repeated,
+    sentences,
 )
 
 __all__ = [
+    "CLASHES",
     "Difference",
     "Evidence",
     "Known",
@@ -24,4 +26,5 @@ __all__ = [
     "evidence",
     "is_repeated",
     "normal_form",
+    "sentences",
 ]

@@ -83,7 +83,7 @@ def _date(match: re.Match[str]) -> Iterator[Quantity]:
     month = int(match["month"] or written.MONTHS.index(match["name"]) + 1)
     yield _of(match, written.DATE, month)
     if day:
-        yield _of(match, written.HOUR, int(day) * 24)
+        yield _of(match, written.TIME, int(day) * written.DAY)
 
 
 def _is_month(match: re.Match[str]) -> bool:
@@ -98,7 +98,7 @@ def _amount(match: re.Match[str]) -> Iterator[Quantity]:
     if match["sign"]:
         what = written.SIGNS[match["sign"].strip()]
     if match["ordinal"]:
-        what, factor = written.HOUR, 24
+        what, factor = written.TIME, written.DAY
     yield _of(match, what, -value * factor if match["minus"] else value * factor)
 
 
@@ -112,7 +112,7 @@ def _part(digits: str, scale: str | None) -> Decimal:
 
 def _worded(match: re.Match[str]) -> Iterator[Quantity]:
     if match["days"]:
-        yield _of(match, written.HOUR, written.HANGUL_DAYS[match["days"]] * 24)
+        yield _of(match, written.TIME, written.HANGUL_DAYS[match["days"]] * written.DAY)
     elif match["alone"]:
         yield _of(match, "", written.ENGLISH_COUNTS[match["alone"]])
     else:

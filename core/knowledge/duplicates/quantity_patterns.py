@@ -8,16 +8,17 @@ from collections.abc import Iterable
 HANGUL_COUNTS = {
     "한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9,
     "열": 10, "열한": 11, "열두": 12, "스무": 20, "백": 100, "천": 1000, "만": 10000,
+    "석": 3, "넉": 4,
 }  # fmt: skip
 HANGUL_DAYS = {
     "하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "일주일": 7, "열흘": 10,
-    "보름": 15,
+    "보름": 15, "열닷새": 15,
 }  # fmt: skip
 ENGLISH_COUNTS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
     "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100, "thousand": 1000,
-    "million": 10**6,
+    "million": 10**6, "dozen": 12,
 }  # fmt: skip
 SCALES = {
     "십": 10, "백": 100, "천": 1000, "만": 10**4, "억": 10**8, "조": 10**12,
@@ -45,13 +46,14 @@ BEFORE_MONTH = frozenset(
         "after",
     )
 )
-HOUR, DATE, CLOCK = "hour", "date", "clock"
+TIME, DATE, CLOCK = "minute", "date", "clock"
+DAY = 1440  # minutes
 # Unit as written -> (measure, factor). The measure of a plain count is "".
 UNITS: dict[str, tuple[str, int]] = {
-    **dict.fromkeys(("hour", "hours", "hrs", "시간"), (HOUR, 1)),
-    **dict.fromkeys(("day", "days", "일", "일간"), (HOUR, 24)),
-    **dict.fromkeys(("week", "weeks", "주", "주일", "주간"), (HOUR, 168)),
-    **dict.fromkeys(("minute", "minutes", "min", "mins", "분"), ("minute", 1)),
+    **dict.fromkeys(("hour", "hours", "hrs", "시간"), (TIME, 60)),
+    **dict.fromkeys(("day", "days", "일", "일간"), (TIME, DAY)),
+    **dict.fromkeys(("week", "weeks", "주", "주일", "주간"), (TIME, 7 * DAY)),
+    **dict.fromkeys(("minute", "minutes", "min", "mins", "분"), (TIME, 1)),
     **dict.fromkeys(("second", "seconds", "초"), ("second", 1)),
     **dict.fromkeys(("month", "months", "개월", "달"), ("month", 1)),
     **dict.fromkeys(("year", "years", "년", "년간"), ("month", 12)),

@@ -3,150 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Literal, TypeAlias
 
 from pydantic import JsonValue
 
 from core.domain.messages import Message, joined
 from core.domain.text import normal_form
-from core.knowledge.duplicates.quantities import Quantity
-from core.knowledge.duplicates.words import REMEMBERED_CHARS, Word, Words, words_of
+from core.knowledge.duplicates.contrasts import (
+    SHOWN,
+    Difference,
+    differences,
+    have_two_subjects,
+)
+from core.knowledge.duplicates.likeness import Match, contained, covered
+from core.knowledge.duplicates.words import REMEMBERED_CHARS, Words, words_of
 
-OTHER_VALUE = 0.5  # credit for the same measure with another value: the subject is the same
-SUBJECT_ONLY = 0.65  # discount where the texts share no more than their first word or a value
-LEAST_COVERED = 0.5  # a smaller part of a Korean compound is chance, not the same word
-
-
-Covered: TypeAlias = "list[tuple[Word, float]]"
-
-
-def alike(one: Words, other: Words) -> float:
-    """Return the mean share of its words that each text finds in the other, 0 to 1.
-
-    If they share only their first word, or a quantity, it is discounted: many facts concern one
-    subject, and many things cost 3,000 won.
-    """
-    there, back = covered(one, other), covered(other, one)
-    mean = (_contained(one, other, there) + _contained(other, one, back)) / 2
-    is_subject_only = mean > 0 and _is_subject_only(one, other, there, back)
-    return mean * SUBJECT_ONLY if is_subject_only else mean
-
-
-def contained(one: Words, other: Words) -> float:
-    """Return the share of the content of `one` that `other` has too, 0 to 1.
-
-    A quantity of the same measure with another value counts half.
-    """
-    return _contained(one, other, covered(one, other))
-
-
-def covered(one: Words, other: Words) -> Covered:
-    """Return each word of `one` with the share of it found in `other`.
-
-    A Korean word may occur inside a compound, or split in two (`배송비`, `배송 비용`): its share is
-    the part whose syllable pairs occur in the other's words, if that is at least half.
-    """
-    stems, pairs = other.stems, other.pairs
-    return [
-        (word, 1.0 if word.stem in stems else _in_part(word.base or word.stem, pairs))
-        for word in one.words
-    ]
-
-
-def _contained(one: Words, other: Words, there: Covered) -> float:
-    if not one.weight:
-        return 0.0
-    words = sum(word.weight * share for word, share in there if share)
-    return (words + sum(_met(q, other) for q in one.quantities)) / one.weight
-
-
-def _is_subject_only(one: Words, other: Words, there: Covered, back: Covered) -> bool:
-    mine, theirs = (
-        [word for word, share in side if share and word.weight >= 1] for side in (there, back)
-    )
-    if max(len(mine), len(theirs)) > 1:
-        return False
-    if not mine or not theirs:
-        return not mine and not theirs
-    values = any(other.holds(quantity) for quantity in one.quantities)
-    return mine[0].leads and theirs[0].leads and not values
-
-
-def _in_part(stem: str, pairs: frozenset[str]) -> float:
-    own = _pairs(stem)
-    if pairs.isdisjoint(own):
-        return 0.0
-    hits = [pair in pairs for pair in own]
-    inside = sum(left or right for left, right in zip([False, *hits], [*hits, False], strict=True))
-    share = inside / len(stem)
-    return share if share >= LEAST_COVERED else 0.0
-
-
-@lru_cache(maxsize=4_000)
-def _pairs(stem: str) -> tuple[str, ...]:
-    """Return the pairs of adjacent syllables of a Korean word, none for another script."""
-    if not "가" <= stem[:1] <= "힣":
-        return ()
-    return tuple(stem[at : at + 2] for at in range(len(stem) - 1))
-
-
-def _met(quantity: Quantity, other: Words) -> float:
-    if other.holds(quantity):
-        return 1.0
-    return OTHER_VALUE if quantity.what and quantity.what in other.measures else 0.0
-
-
-SHOWN = 8
-What = Literal["number", "negation", "name", "words"]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What only one of two texts says, as written there; () for a side without any."""
-
-    what: What
-    new: tuple[str, ...]
-    known: tuple[str, ...]
-
-
-def differences(new: Words, known: Words) -> list[Difference]:
-    """Return the differences of two texts; none if every word and value is in both."""
-    names, words = _unshared(new, known)
-    other_names, other_words = _unshared(known, new)
-    found = [
-        Difference("number", _values(new, known), _values(known, new)),
-        Difference("negation", new.denies, known.denies),
-        Difference("name", names, other_names),
-        Difference("words", words, other_words),
-    ]
-    return [difference for difference in found if _tells(difference)]
-
-
-def _tells(difference: Difference) -> bool:
-    if difference.what == "negation":
-        return bool(difference.new) != bool(difference.known)
-    return bool(difference.new or difference.known)
-
-
-def _unshared(one: Words, other: Words) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    alone = [word for word, share in covered(one, other) if not share and word.weight >= 1]
-    names = [word.text for word in alone if word.names]
-    return tuple(names[:SHOWN]), tuple(w.text for w in alone if not w.names)[:SHOWN]
-
-
-def _values(one: Words, other: Words) -> tuple[str, ...]:
-    alone: Sequence[Quantity] = [
-        quantity for quantity in one.quantities if not other.holds(quantity)
-    ]
-    return tuple(dict.fromkeys(quantity.text for quantity in alone))[:SHOWN]
-
-
-# Measured on ordinary wordings, see docs/explanation/duplicates.md. It errs towards near: a false
-# match costs the model one sentence of reason, a missed one costs a duplicate.
-NEAR = 0.34
 SHINGLE = 3
 NEAR_SHINGLES = 0.5
 _PARTS = 40
@@ -199,6 +72,11 @@ class Evidence:
         """What only one of them says."""
         return tuple(differences(*self.words)) if self.words else ()
 
+    @property
+    def told(self) -> tuple[Difference, ...]:
+        """The differences that are told to whoever decides about the two."""
+        return self.differs
+
     def data(self) -> dict[str, JsonValue]:
         """Return the evidence as data for the model."""
         return {
@@ -230,8 +108,15 @@ class Evidence:
 
     @property
     def is_of_one_form(self) -> bool:
-        """Whether both state one fact about two subjects, differing only in names and numbers."""
-        return self.is_about_another and all(d.what in {"name", "number"} for d in self.differs)
+        """Whether both state one fact about two subjects, differing only in names and numbers.
+
+        `승인은 김 부장이 한다` and `승인은 박 부장이 한다` are about one subject and contradict.
+        """
+        if not self.is_about_another or self.words is None:
+            return False
+        return all(d.what in {"name", "number"} for d in self.differs) and have_two_subjects(
+            *self.words
+        )
 
     @property
     def why(self) -> str:
@@ -245,7 +130,7 @@ class Evidence:
             parts.append(Message("near.same_request"))
         if self.shared:
             parts.append(Message("near.both_say", words=", ".join(self.shared)))
-        parts += [_said(difference) for difference in self.differs if difference.what != "words"]
+        parts += [_said(difference) for difference in self.told]
         return joined(parts)
 
 
@@ -270,17 +155,22 @@ def evidence(content: str, item: Known) -> Evidence:
     """Compare a text with one known item."""
     if normal_form(content) == normal_form(item.text):
         return Evidence(item, is_exact=True, is_near=False, similarity=1.0, contained=1.0)
-    new, known = _nearest(words_of(content), words_of(item.text), content, item.text)
+    match = _nearest(words_of(content), words_of(item.text), content, item.text)
     shingled = shingle_similarity(content, item.text)
-    score = alike(new, known)
     return Evidence(
         item,
         is_exact=False,
-        is_near=score >= NEAR or shingled >= NEAR_SHINGLES,
-        similarity=max(score, shingled),
-        contained=contained(new, known),
-        words=(new, known),
+        is_near=match.is_near or shingled >= NEAR_SHINGLES,
+        similarity=max(match.alike, shingled),
+        contained=match.contained,
+        words=(match.one, match.other),
     )
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences and lines of a text that say something, else the text as one."""
+    parts = [part.strip() for part in _PART.split(text, _PARTS) if part.strip()]
+    return [part for part in parts if words_of(part).weight >= _LEAST_WORDS] or [text]
 
 
 def contained_part(text: str, by: str) -> float:
@@ -298,8 +188,8 @@ def shingle_similarity(one: str, other: str) -> float:
     return len(a & b) / len(a | b)
 
 
-def _nearest(new: Words, known: Words, text: str, known_text: str) -> tuple[Words, Words]:
-    """Return the two texts, a much longer one replaced by its nearest part."""
+def _nearest(new: Words, known: Words, text: str, known_text: str) -> Match:
+    """Return the match of two texts, a much longer one replaced by its nearest part."""
     pairs = []
     if new.weight <= _MUCH_LONGER * known.weight and known.weight <= _MUCH_LONGER * new.weight:
         pairs.append((new, known))
@@ -307,10 +197,14 @@ def _nearest(new: Words, known: Words, text: str, known_text: str) -> tuple[Word
         pairs += [(new, part) for part in _parts(known_text)]
     if new.weight > _LONGER * known.weight:
         pairs += [(part, known) for part in _parts(text)]
-    return max(pairs, key=lambda pair: alike(*pair), default=(new, known))
+    matches = [Match(*pair) for pair in pairs] or [Match(new, known)]
+    return max(matches, key=lambda match: match.alike)
 
 
 def _parts(text: str) -> list[Words]:
+    """Return the sentences and lines that say something; none of a text that is one itself."""
+    if _PART.search(text) is None:
+        return []
     parts = [words_of(part) for part in _PART.split(text, _PARTS)[:_PARTS] if part.strip()]
     return [part for part in parts if part.weight >= _LEAST_WORDS]
 
@@ -334,6 +228,11 @@ _CALLED = {
     "number": Message("near.number"),
     "negation": Message("near.negation"),
     "name": Message("near.name"),
+    "order": Message("near.order"),
+    "scope": Message("near.scope"),
+    "limit": Message("near.limit"),
+    "duty": Message("near.duty"),
+    "words": Message("near.words"),
 }
 
 

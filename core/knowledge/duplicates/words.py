@@ -10,6 +10,7 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Literal
 
+from core.knowledge.duplicates.markers import denials
 from core.knowledge.duplicates.quantities import Quantity, quantities
 from core.knowledge.duplicates.quantity_patterns import CLOCK
 from core.knowledge.search.tokens import stem
@@ -97,6 +98,59 @@ daily 매일 날마다
 weekly 매주 주간
 monthly 매월 매달 월간
 yearly annual 매년 연간
+quarterly 분기 분기별
+man male 남자 남성
+woman lady female 여자 여성
+child kid infant 아이 어린이 어린아이 아동
+car vehicle automobile 자동차 차량
+lorry truck 트럭 화물차
+arrive arrival 도착
+discard dispose scrap 버리 폐기
+salary wage payroll 급여 월급 임금
+drink beverage 마시 음료
+office 사무실 사무소
+headquarters 본사 본점
+branch 지점 지사
+department 부서
+company firm corporation 회사 기업 업체
+factory plant 공장
+equipment 장비 설비
+free gratis complimentary 무료 공짜
+mandatory compulsory obligatory 필수 의무
+permanent 영구 상시
+temporary interim 임시 한시
+identical 동일 같
+different 다르 상이
+decrease reduce lower drop fall decline 감소 줄 줄이 인하 하락 떨어지 낮추
+increase grow 증가 늘 늘어나 인상
+depart departure 출발 떠나
+shop outlet 매장 점포 가게
+recruit 채용
+lesson course 수업 강의 강좌
+exam examination 시험
+meal 식사 취식
+rest 쉬 휴식
+copy duplicate 사본 복사 복사본
+original 원본
+attach attachment 첨부
+summary summarise summarize 요약
+explain explanation 설명
+notify notification inform 알리 통지 통보 안내 공지
+visit visitor 방문 방문객
+reserve reservation book booking 예약
+register registration enrol enroll 등록
+resign 퇴사 퇴직
+budget 예산
+stock inventory 재고
+patient 환자
+doctor physician 의사
+medicine medication drug 약 의약품
+student pupil 학생
+teacher tutor 교사 강사
+address 주소
+name 이름 성명 명칭
+date 날짜 일자
+receipt 영수증
 """
 # Words that nearly any memory may contain: they say little about its subject.
 _LITTLE = """
@@ -228,13 +282,6 @@ _TOPIC = re.compile(r"..+(?:은|는|이|가|께서|께서는|께|께는|에게|�
 _TITLED = re.compile(rf"(.{{1,4}}?)(?:{'|'.join(TITLES)})(?:님)?$")
 _SALUTED = re.compile(r"\b(?:mr|mrs|ms|dr|prof)\.?\s$", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?:\A|[.!?。:]\s|\n)\s*\Z")
-_DENIES = re.compile(
-    r"\b(?:not|no|never|none|without|neither|nor|cannot|\w+n['’]t|forbid(?:den)?|prohibit(?:ed)?"
-    r"|instead of|rather than|unless)\b"
-    r"|않\w*|지\s?마\w*|(?<![가-힣])(?:금지|불가|없|아니|아닌|말아)\w*"
-    r"|(?<![가-힣])(?:안|못|말고|마세요|대신)(?![가-힣])",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,13 +300,21 @@ class Word:
     base: str = ""
 
 
+@lru_cache(maxsize=10_000)
+def _syllable_pairs(stem: str) -> tuple[str, ...]:
+    if not "가" <= stem[:1] <= "힣":
+        return ()
+    return tuple(stem[at : at + 2] for at in range(len(stem) - 1))
+
+
 @dataclass(frozen=True)
 class Words:
-    """The content of a text: distinct words, quantities and negations."""
+    """The content of a text: distinct words, quantities and negations; `text` is its NFC form."""
 
     words: tuple[Word, ...]
     quantities: tuple[Quantity, ...]
     denies: tuple[str, ...]
+    text: str = ""
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -267,10 +322,20 @@ class Words:
         return frozenset(word.stem for word in self.words)
 
     @cached_property
+    def parts(self) -> tuple[tuple[Word, str, tuple[str, ...]], ...]:
+        """Each word, as written without its ending, with the syllable pairs of a Korean one."""
+        written = ((word, word.base or word.stem) for word in self.words)
+        return tuple((word, base, _syllable_pairs(base)) for word, base in written)
+
+    @cached_property
+    def bases(self) -> frozenset[str]:
+        """The words without their endings, as written."""
+        return frozenset(word.base or word.stem for word in self.words)
+
+    @cached_property
     def pairs(self) -> frozenset[str]:
-        """The pairs of adjacent letters in the stems."""
-        written = {word.base or word.stem for word in self.words}
-        return frozenset(s[at : at + 2] for s in written for at in range(len(s) - 1))
+        """The pairs of adjacent letters in the words."""
+        return frozenset(s[at : at + 2] for s in self.bases for at in range(len(s) - 1))
 
     @cached_property
     def weight(self) -> float:
@@ -320,7 +385,7 @@ def _read(text: str) -> Words:
     for word in _words(bare, found, leads=not codes or codes[0].start() > 0):
         if len(distinct) < MAX_WORDS and (word.stem not in distinct or word.names):
             distinct[word.stem] = word
-    return Words(tuple(distinct.values()), tuple(found), _denied(plain))
+    return Words(tuple(distinct.values()), tuple(found), denials(plain), plain)
 
 
 def _coded(code: re.Match[str]) -> Word:
@@ -380,7 +445,3 @@ def _is_title(word: str) -> bool:
 
 def _is_hangul(text: str) -> bool:
     return "가" <= text[0] <= "힣"
-
-
-def _denied(text: str) -> tuple[str, ...]:
-    return tuple(match[0] for match in _DENIES.finditer(text))

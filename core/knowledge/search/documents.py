@@ -5,21 +5,35 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable
-
-from pydantic import Field
+from collections.abc import Iterable, Mapping
 
 from core.domain.models import SKILL_MD, Bundle, Kind, SkillSummary
 from core.domain.models.base import Model
-from core.knowledge.search.ranking import NAMED, impact
-from core.knowledge.search.spelling import marked
-from core.knowledge.search.tokens import MAX_CHARS, MAX_TERMS, name_term, scan, stem, term_counts
+from core.knowledge.search.ranking import shape
+from core.knowledge.search.tokens import (
+    IN_SENTENCES,
+    MAX_CHARS,
+    MAX_TERMS,
+    is_counted,
+    is_little,
+    little_term,
+    name_term,
+    runs,
+    scan,
+    stem,
+    term_counts,
+    written,
+)
 from core.skills.bundle import bundle_hash
 
 NAME_WORTH = 3
 HEADING_WORTH = 2
 FILE_WORTH = 2
+# Beyond this length a longer content weakens a match in name or file paths no more: fields have
+# lengths of their own in BM25F (Zaragoza and others 2004).
+BESIDE_LENGTH = 200
 
+_NAME_SHAPE = shape(1, 1)  # a name tells as much of a long item as of a short one
 _BEGINNING = 2_000
 _IDENTIFIER = re.compile(r"\b[A-Za-z]+(?:[_-][A-Za-z]+)+\b")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.MULTILINE)
@@ -44,62 +58,76 @@ class SearchDocument(Model):
 
 
 class IndexTerms(Model):
-    """The terms of a document with their counts, and its length in terms.
+    """The terms of a document with their counts, and its length in words and pairs.
 
-    `beside` is the part of the counts from name and files. `words` are the marked written forms of
-    words that differ from their stem. `name` is the key of the whole name, if any.
+    `names` are the keys by which the item is found as a whole: that of its name, and of its id.
     """
 
     counts: dict[str, int]
     length: int
-    beside: dict[str, int] = Field(default_factory=dict)
-    words: frozenset[str] = frozenset()
-    name: str = ""
+    names: frozenset[str] = frozenset()
+
+    @property
+    def shapes(self) -> dict[str, int]:
+        """The terms and names with their counts and the length, as they stand in postings."""
+        shapes = {term: shape(count, self.length) for term, count in self.counts.items()}
+        return shapes | dict.fromkeys(sorted(self.names), _NAME_SHAPE)
 
 
 def index_terms(document: SearchDocument) -> IndexTerms:
     """Return the terms to index for a document.
 
-    A word in the name of a rule or skill counts three times, in a heading or file path twice; the
-    name of a memory is only the beginning of its text. Words joined by hyphens or underscores are
-    also indexed as one word.
+    A word in the name of a rule or skill counts three times, in a heading or file path twice, and
+    in a long document as often as it must to weigh as in one of 200 words; the name of a memory is
+    only the beginning of its text. Words joined by hyphens or underscores are also indexed as one
+    word.
     """
-    counts: Counter[str] = Counter()
-    words: set[str] = set()
-    for token in scan(document.content):
-        if len(counts) < MAX_TERMS or token.term in counts:
-            counts[token.term] += 1
-            words.add(token.word)
-    length = counts.total()
+    counts = text_counts(document.content)
+    length = text_length(counts)
     beside: Counter[str] = Counter()
     for text, worth in _parts(document):
         for token in scan(text):
             beside[token.term] += worth
-            words.add(token.word)
             length += 1
-    counts += beside
+            if token.word not in {"", token.term}:
+                beside[written(token.word)] += worth
+    share = max(1.0, length / BESIDE_LENGTH)
+    for term, number in beside.items():
+        counts[term] += round(number * share)
     for joined in _IDENTIFIER.findall("\n".join([document.content[:MAX_CHARS], *document.files])):
         counts[stem(joined.replace("_", "").replace("-", ""))] += 1
     for heading in headings(document.kind, document.content[:MAX_CHARS]):
         for term in term_counts(heading):
             counts[term] += HEADING_WORTH - 1
-    written = frozenset(marked(word) for word in words if word and word not in counts)
-    return IndexTerms(
-        counts=counts,
-        length=length,
-        beside=beside,
-        words=written,
-        name="" if document.kind is Kind.MEMORY else name_term(document.name),
-    )
+    return IndexTerms(counts=counts, length=length, names=_names(document))
 
 
-def impacts(terms: IndexTerms) -> dict[str, float]:
-    """Return the unweighted BM25 part of each term, and that of the whole name."""
-    parts = {
-        term: impact(number, terms.length, beside=terms.beside.get(term, 0))
-        for term, number in terms.counts.items()
-    }
-    return parts | {terms.name: NAMED} if terms.name else parts
+def text_counts(content: str) -> Counter[str]:
+    """Count stems, pairs, written forms and function words of a text."""
+    counts: Counter[str] = Counter()
+    for kind, piece, tokens in runs(content):
+        terms: list[str] = []
+        for token in tokens:
+            terms.append(token.term)
+            if token.word not in {"", token.term}:
+                terms.append(written(token.word))
+        if kind == "word" and not terms and is_little(piece[0]):
+            terms = [little_term(piece[0])]
+            counts[IN_SENTENCES] = 1
+        for term in terms:
+            if len(counts) < MAX_TERMS or term in counts:
+                counts[term] += 1
+    return counts
+
+
+def text_length(counts: Mapping[str, int]) -> int:
+    """Return the length of a text in words and pairs."""
+    return sum(number for term, number in counts.items() if is_counted(term))
+
+
+def _names(document: SearchDocument) -> frozenset[str]:
+    name = "" if document.kind is Kind.MEMORY else document.name
+    return frozenset(filter(None, map(name_term, (name, document.item_id))))
 
 
 def _parts(document: SearchDocument) -> list[tuple[str, int]]:

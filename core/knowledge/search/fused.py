@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from itertools import accumulate
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from core.domain.models import Hit, Kind, KnownText, Nearby
 from core.domain.models.vectors import Vector
 from core.domain.ports import Embeddings, Ranking, Vectors
 from core.knowledge.search.hits import make_hit
+from core.knowledge.search.names import names_in
 from core.knowledge.search.tokens import name_term, scan
 
 # Cormack, Clarke and Büttcher 2009, "Reciprocal rank fusion outperforms Condorcet and individual
@@ -43,14 +44,15 @@ def fuse_hits(
 ) -> list[Hit]:
     """Fuse hits by words with neighbours by embedding, and return the first `limit`.
 
-    Items named like the query come first. A score is the greater of the two, and at least that
+    Items that the query names come first. A score is the greater of the two, and at least that
     of every later hit.
     """
     worded = {_key(hit): hit for hit in by_words}
     meant = {_key(known): known for known in by_meaning}
     order = reciprocal_rank([[*worded], [*meant]])
     fused = [_hit(worded.get(key), meant.get(key)) for key in order]
-    fused.sort(key=lambda hit: not _is_named(hit, query))
+    names = frozenset(names_in(query))
+    fused.sort(key=lambda hit: not _is_named(hit, names))
     scores = _falling([hit.score for hit in fused])
     return [
         hit.model_copy(update={"score": score})
@@ -73,9 +75,9 @@ def _key(found: Hit | KnownText) -> tuple[Kind, str]:
     return found.kind, found.id
 
 
-def _is_named(hit: Hit, query: str) -> bool:
-    name = "" if hit.kind is Kind.MEMORY else name_term(query)
-    return name != "" and name == name_term(hit.name)
+def _is_named(hit: Hit, names: Container[str]) -> bool:
+    name = "" if hit.kind is Kind.MEMORY else name_term(hit.name)
+    return name in names or name_term(hit.id) in names
 
 
 def _hit(worded: Hit | None, meant: KnownText | None) -> Hit:

@@ -4,82 +4,119 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from core.knowledge.search.names import names_in
 from core.knowledge.search.spelling import guesses, keys, likely
-from core.knowledge.search.tokens import name_term, read_question
+from core.knowledge.search.tokens import (
+    IN_SENTENCES,
+    LITTLE_MARK,
+    WRITTEN,
+    Question,
+    read_question,
+    stem,
+)
 
 K1 = 1.2  # term saturation and length normalisation: the usual values of the paper
 B = 0.75
-# A constant, not the corpus mean: impacts are stored in the index, and must not go stale with it.
-MEAN_LENGTH = 100
 MAX_WEIGHED = 256  # terms of a long query that are scored
 FINDING_TERMS = 32  # terms and postings read to find candidates: they bound the time of a query
 FINDING_POSTINGS = 20_000
 # A hit has a fifth of the query's weight, or for a whole feedback text one and a half unique words:
-# one shared syllable or common word must not bring up an item.
+# one shared syllable or common word must not bring up an item. Of a question most words are often
+# nobody's, so that somewhat less than a unique word is enough if it was typed and not guessed; of
+# a long text it is more.
 SHARE = 0.2
-ENOUGH = 1.5
-BESIDE_LENGTH = 200  # the longest length that counts against a match in name or file paths
-NAMED = 1.0
+MOST_NEEDED = 1.5
+ENOUGH = 0.6
+LEAST_SHARE = 0.03
 _NAMED_WEIGHT = 10.0  # in ideal scores: above any sum of words, so that a full name comes first
+_LONGER_NAME = 0.01  # of that a character more: `refund-policy` before `refund`
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Statistics of a tenant's documents: their number, and document frequencies by term.
+    """Statistics of a tenant's documents: number, mean length, and document frequencies by term.
 
     `frequencies` has only terms that occur.
     """
 
     documents: int
     frequencies: Mapping[str, int]
+    mean: float = 1.0
 
     def idf(self, term: str) -> float:
-        """Return the inverse document frequency of a term; never negative."""
-        return self.idf_of(self.frequencies.get(term, 0))
+        """Return the inverse document frequency of a term; never negative.
+
+        That of a function word is among the texts that have any: beside many Korean texts each
+        English one is rare for its `the`.
+        """
+        frequency = self.frequencies.get(term, 0)
+        if not term.startswith(LITTLE_MARK):
+            return _idf(frequency, self.documents)
+        return _idf(frequency, max(frequency, self.frequencies.get(IN_SENTENCES, 0)))
 
     def idf_of(self, frequency: int) -> float:
         """Return the inverse document frequency for a document frequency."""
-        frequency = min(frequency, self.documents)
-        return math.log(1 + (self.documents - frequency + 0.5) / (frequency + 0.5))
+        return _idf(frequency, self.documents)
+
+
+def _idf(frequency: int, documents: int) -> float:
+    frequency = min(frequency, documents)
+    return math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
 
 
 @dataclass(frozen=True)
 class Weighing:
     """The weights of a query.
 
-    `weights` has its terms that occur; the terms `finding` suffice to find every document worth
-    scoring; `ideal` is the BM25 of the query itself as a document. `name` is the key of items
-    named like the query, empty if there are none.
+    `weights` has its terms that occur, `floors` what each counts for being a hit; the terms
+    `finding` suffice to find every document worth scoring; `ideal` is the BM25 of the query itself
+    as a document. `named` has the keys of items that the query names, with their weights. A hit
+    has floors of `needed` or, without the `guessed` terms, of `enough`.
     """
 
     weights: Mapping[str, float]
+    floors: Mapping[str, float]
     finding: tuple[str, ...]
     ideal: float
+    mean: float
     needed: float = 0.0
-    name: str = ""
+    enough: float = 0.0
+    guessed: frozenset[str] = frozenset()
+    named: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def asked(self) -> Mapping[str, float]:
-        """The weights with that of the name, which exceeds any sum of words."""
-        return (
-            {**self.weights, self.name: _NAMED_WEIGHT * self.ideal} if self.name else self.weights
-        )
+        """The weights with those of the names, each of which exceeds any sum of words."""
+        return {**self.weights, **self.named}
 
     def score(self, counts: Mapping[str, int], length: int) -> float:
-        """Return a document's similarity to the query, 0 to 1 (see `normalised`)."""
-        terms = {term: tf for term in self.weights if (tf := counts.get(term, 0))}
-        return self.normalised(_bm25(self.weights, terms, length))
+        """Return a text's similarity to the query, 0 to 1 (see `normalised`)."""
+        return self.normalised(self.bm25({t: shape(n, length) for t, n in counts.items()}))
 
-    def bm25(self, impacts: Mapping[str, float]) -> float:
-        """Return the BM25 of a document with these impacts by term."""
-        return sum(weight * impacts.get(term, 0.0) for term, weight in self.asked.items())
+    def bm25(self, shapes: Mapping[str, int]) -> float:
+        """Return the BM25 of a document with these postings (term -> shape)."""
+        return sum(
+            weight * impact(shapes[term], self.mean)
+            for term, weight in self.asked.items()
+            if term in shapes
+        )
 
     def is_hit(self, terms: Container[str]) -> bool:
         """Whether a document with these terms matches enough of the query to be shown."""
-        return sum(w for term, w in self.asked.items() if term in terms) >= self.needed
+        held = [term for term in self.asked if term in terms]
+        is_much = sum(map(self.floor, held)) >= self.needed
+        return is_much or sum(map(self.typed, held)) >= self.enough
+
+    def floor(self, term: str) -> float:
+        """Return what a term counts for being a hit; a name suffices."""
+        return self.named.get(term, 0.0) or self.floors.get(term, 0.0)
+
+    def typed(self, term: str) -> float:
+        """Return the same for a term that was typed, 0 for a guess."""
+        return 0.0 if term in self.guessed else self.floor(term)
 
     def normalised(self, bm25: float) -> float:
         """Return a BM25 sum as a fraction of the ideal document's, at most 1.
@@ -90,37 +127,65 @@ class Weighing:
         return min(1.0, bm25 / self.ideal) if self.ideal > 0 else 0.0
 
 
+def shown(weights: Mapping[str, float]) -> dict[str, float]:
+    """Return the weights of the terms that can be shown in a text, those of both forms of a word
+    together; function words say nothing.
+    """
+    found: dict[str, float] = {}
+    for term, weight in weights.items():
+        if not term.startswith(LITTLE_MARK):
+            key = stem(term.removeprefix(WRITTEN)) if term.startswith(WRITTEN) else term
+            found[key] = found.get(key, 0.0) + weight
+    return found
+
+
 def weigh(
-    query: Mapping[str, int],
+    query: Question,
     corpus: Corpus,
-    factors: Mapping[str, float] | None = None,
     meant: Mapping[str, tuple[float, int]] | None = None,
-    name: str = "",
+    names: Sequence[str] = (),
     *,
     has_floor: bool = True,
 ) -> Weighing:
-    """Weigh the terms of a query (term -> count).
+    """Weigh the terms of a query.
 
-    `factors` reduces the weight of some, `meant` adds corrections of misspelt terms (term ->
-    factor and document frequency), `name` is the key of items named like the query. Without a
-    floor a document that shares any term is a hit.
+    `meant` adds corrections of misspelt terms (term -> factor and document frequency), `names`
+    are keys of items that the query may name. Without a floor a document that shares any term is
+    a hit.
     """
-    worth = factors or {}
-    asked = {term: corpus.idf(term) * worth.get(term, 1.0) for term in query}
+    asked = {
+        term: corpus.idf(term) * query.factors.get(term, 1.0) * count
+        for term, count in query.counts.items()
+    }
+    floor = {term: corpus.idf(term) * query.floors.get(term, 1.0) for term in query.counts}
     known = {term: corpus.frequencies[term] for term in _heaviest(asked, corpus.frequencies)}
     guessed = {term: found for term, found in (meant or {}).items() if term not in known}
     weights = {term: asked[term] for term in known}
-    named = (name,) if corpus.frequencies.get(name) else ()
     for term, (factor, number) in guessed.items():
         weights[term] = factor * corpus.idf_of(number)
-    needed = min(SHARE * sum(asked.values()), ENOUGH * corpus.idf_of(1)) if has_floor else 0.0
+    floors = {term: floor.get(term, weights[term]) for term in weights}
+    unique = corpus.idf_of(1) if has_floor else 0.0
+    whole = sum(floor.values())
+    needed = min(SHARE * whole, MOST_NEEDED * unique)
+    enough = min(needed, max(ENOUGH * unique, LEAST_SHARE * whole))
     frequencies = known | {term: number for term, (_, number) in guessed.items()}
+    shapes = {term: shape(number, query.length) for term, number in query.counts.items()}
+    ideal = sum(asked[term] * impact(shaped, corpus.mean) for term, shaped in shapes.items())
+    named = {
+        name: _NAMED_WEIGHT * max(ideal, 1.0) * (1 + _LONGER_NAME * len(name))
+        for name in names
+        if corpus.frequencies.get(name)
+    }
     return Weighing(
         weights=weights,
-        finding=(*named, *_finding(frequencies, weights, needed)),
-        ideal=_bm25(asked, query, sum(query.values())),
+        floors=floors,
+        finding=(*named, *_finding(frequencies, floors, enough)),
+        ideal=ideal,
+        mean=corpus.mean,
         needed=needed,
-        name="".join(named),
+        enough=enough,
+        guessed=frozenset(guessed),
+        named=named,
     )
 
 
@@ -133,7 +198,7 @@ def _heaviest(asked: Mapping[str, float], frequencies: Mapping[str, int]) -> lis
 
 
 def _finding(
-    frequencies: Mapping[str, int], weights: Mapping[str, float], needed: float
+    frequencies: Mapping[str, int], floors: Mapping[str, float], needed: float
 ) -> tuple[str, ...]:
     """Choose the rarest terms, up to 20,000 postings together, at least one.
 
@@ -141,14 +206,14 @@ def _finding(
     they need not be read to find candidates.
     """
     chosen: list[str] = []
-    postings, left = 0, sum(weights.values())
+    postings, left = 0, sum(floors.values())
     for term, frequency in sorted(frequencies.items(), key=lambda pair: (pair[1], pair[0])):
         postings += frequency
         is_enough = postings > FINDING_POSTINGS or len(chosen) == FINDING_TERMS or left < needed
         if chosen and is_enough:
             break
         chosen.append(term)
-        left -= weights[term]
+        left -= floors[term]
     return tuple(chosen)
 
 
@@ -163,25 +228,35 @@ def extrapolate(seen: int, sample: int, *, oldest: int, last: int, newest: int) 
     return max(seen, round(seen * (newest - oldest + 1) / (last - oldest + 1)))
 
 
-def impact(count: int, length: int, *, beside: int = 0) -> float:
-    """Return a term's unweighted part of BM25: it grows with the count up to K1 + 1, rounded to
-    four digits.
-
-    The mean document length is a constant, so that stored impacts stay valid and scores are
-    stable over time. `beside` is the part of the count from name and files: a long content
-    reduces it only up to a length of 200 (fields have lengths of their own in BM25F, Zaragoza
-    and others 2004).
-    """
-    told = (count - beside) / _norm(length) + beside / _norm(min(length, BESIDE_LENGTH))
-    return round(told * (K1 + 1) / (told + K1), 4)
+# A posting has count and length in 16 bits: a search reads many thousands of them. Counts are exact
+# to 16, lengths to within 0.3 %.
+_LENGTHS = 2_048
+_LENGTH_STEP = math.log(2**17) / (_LENGTHS - 1)
+_EXACT_COUNTS = 16
+_COUNT_STEP = math.log(1.3)
+_COUNTS = 32
 
 
-def _norm(length: int) -> float:
-    return 1 - B + B * length / MEAN_LENGTH
+def shape(count: int, length: int) -> int:
+    """Return count and length of a document as they stand in a posting: 16 bits with a sign."""
+    over = math.log(max(count, _EXACT_COUNTS) / _EXACT_COUNTS) / _COUNT_STEP
+    counted = min(count, _EXACT_COUNTS) - 1 + round(over)
+    measured = round(math.log(max(1, length)) / _LENGTH_STEP)
+    return min(counted, _COUNTS - 1) * _LENGTHS + min(measured, _LENGTHS - 1) - 2**15
 
 
-def _bm25(weights: Mapping[str, float], counts: Mapping[str, int], length: int) -> float:
-    return sum(weights[term] * impact(count, length) for term, count in counts.items())
+def unshape(shaped: int) -> tuple[float, float]:
+    """Return the count and the length that a posting stands for."""
+    counted, measured = divmod(shaped + 2**15, _LENGTHS)
+    over = max(0, counted - _EXACT_COUNTS + 1)
+    count = min(counted + 1, _EXACT_COUNTS) * math.exp(over * _COUNT_STEP)
+    return count, math.exp(measured * _LENGTH_STEP)
+
+
+def impact(shaped: int, mean: float) -> float:
+    """Return a term's part of BM25 before its weight: it grows with the count up to K1 + 1."""
+    count, length = unshape(shaped)
+    return count * (K1 + 1) / (count + K1 * (1 - B + B * length / mean))
 
 
 class Index(Protocol):
@@ -201,15 +276,15 @@ async def ask(text: str, index: Index, *, for_name: bool = True) -> Weighing | N
     """Weigh a query against an index; None if it has no words.
 
     Spelling corrections are looked up only for words that occur nowhere. With `for_name`, items
-    named like the query come first, and items that match too little of it are no hits.
+    that the query names come first, and items that match too little of it are no hits.
     """
     question = read_question(text)
     if not question.counts:
         return None
-    name = name_term(text) if for_name else ""
-    corpus = await index.describe([*question.counts, *filter(None, [name])])
+    names = names_in(text) if for_name else ()
+    corpus = await index.describe([*question.counts, IN_SENTENCES, *names])
     found = guesses(question, corpus.frequencies.__contains__) if corpus.documents else {}
     terms = likely(found, await index.known(keys(found))) if found else {}
     counted = await index.count(list(terms)) if terms else {}
     meant = {term: (terms[term], number) for term, number in counted.items()}
-    return weigh(question.counts, corpus, question.factors, meant, name, has_floor=for_name)
+    return weigh(question, corpus, meant, names, has_floor=for_name)

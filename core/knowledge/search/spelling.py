@@ -7,7 +7,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from core.knowledge.search.tokens import Question, Run, stem
+from core.knowledge.search.tokens import WRITTEN, Question, Run, stem, written
 
 _ROWS = (
     ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
@@ -77,7 +77,6 @@ def _syllable(onset: str, vowel: str, coda: str) -> str:
 
 MAX_WORDS = 2  # a word of ten letters has 349 variants to look up, a Korean pair 130
 MAX_MEANT = 4
-MARK = "="
 
 # What a corrected word counts, as a part of one typed right: likely slips, others, blanks.
 _NEAR, _FAR = 0.6, 0.4
@@ -109,11 +108,6 @@ class Meant(NamedTuple):
 Guesses = Mapping[str, Meant]
 
 
-def marked(word: str) -> str:
-    """Return the key of a written word, as opposed to that of its stem."""
-    return MARK + word
-
-
 def guesses(question: Question, known: Callable[[str], bool]) -> Guesses:
     """Return corrections for the words of a query that occur nowhere: term -> corrections.
 
@@ -136,7 +130,7 @@ def keys(found: Guesses) -> list[str]:
     for meant in found.values():
         asked.update(meant.slips)
         words = [word for guess in meant.blanks for word in guess.words]
-        asked |= dict.fromkeys(words) | {marked(word): None for word in words if word.isascii()}
+        asked |= dict.fromkeys(words) | {written(word): None for word in words if word.isascii()}
     return [*asked]
 
 
@@ -147,7 +141,7 @@ def likely(found: Guesses, known: Container[str]) -> dict[str, float]:
         for guess in _sure(meant, known)[:MAX_MEANT]:
             for word in guess.words:
                 key = _key(word, known)
-                term = stem(key.removeprefix(MARK)) if key.startswith(MARK) else key
+                term = stem(key.removeprefix(WRITTEN)) if key.startswith(WRITTEN) else key
                 terms[term] = max(guess.factor, terms.get(term, 0.0))
     return terms
 
@@ -157,7 +151,7 @@ def _sure(meant: Meant, known: Container[str]) -> list[Guess]:
     slips = [
         Guess((key,), factor)
         for key, factor in meant.slips.items()
-        if key in known or (key[0] != MARK and marked(key) in known)
+        if key in known or (key[0] != WRITTEN and written(key) in known)
     ]
     if slips and slips[0].words[0].isascii():
         slips.sort()
@@ -167,7 +161,7 @@ def _sure(meant: Meant, known: Container[str]) -> list[Guess]:
 
 def _key(word: str, known: Container[str]) -> str:
     """Return the known key of a word, its written form before its stem; empty if neither is."""
-    keys = (word,) if word.startswith(MARK) else (marked(word), word)
+    keys = (word,) if word.startswith(WRITTEN) else (written(word), word)
     return next((key for key in keys if key in known), "")
 
 
@@ -206,7 +200,7 @@ def _meant_by(run: Run) -> Meant:
 def _meant_by_word(word: str) -> Meant:
     cuts = range(_LEAST_PART, len(word) - _LEAST_PART + 1)
     blanks = tuple(Guess((word[:at], word[at:]), _SPLIT) for at in cuts)
-    slips = _slips_of_word(word, MARK)
+    slips = _slips_of_word(word, WRITTEN)
     if len(stem(word)) >= _LEAST_WORD:
         slips |= _slips_of_word(stem(word))
     return Meant(slips, blanks)

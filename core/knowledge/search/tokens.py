@@ -6,10 +6,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from typing import NamedTuple
 
 from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
@@ -82,17 +82,17 @@ MAX_TERMS = 10_000
 MAX_TERM_CHARS = 64
 
 # Hangul (syllables and letters), kana, bopomofo, Han, Thai, Lao, Tibetan, Myanmar, Khmer.
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u31ff\u3400-\u4dbf"
     "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U000323af"
 )
 _PIECE = re.compile(
     r"(?P<number>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*)"
-    rf"|(?P<unspaced>[{_UNSPACED}]+)"
-    rf"|(?P<word>[^\W\d_{_UNSPACED}]+)"
+    rf"|(?P<unspaced>[{UNSPACED}]+)"
+    rf"|(?P<word>[^\W\d_{UNSPACED}]+)"
 )
-_SINGLE = re.compile(f"[{_UNSPACED}]")
-_RUN = re.compile(f"[{_UNSPACED}]+")
+_SINGLE = re.compile(f"[{UNSPACED}]")
+_RUN = re.compile(f"[{UNSPACED}]+")
 _SYLLABLE = re.compile("[\uac00-\ud7a3]")
 _STRAY = re.compile("[\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\ud7b0-\ud7ff]")
 _HUMP = re.compile("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -133,7 +133,8 @@ def term_counts(text: str, *, limit: int = MAX_TERMS) -> Counter[str]:
 def scan(text: str) -> Iterator[Token]:
     """Yield the terms of the first 100,000 characters of a text (in NFC), in order.
 
-    Scripts without spaces, and Hangul with its particles, yield single characters and pairs.
+    Hangul yields the first syllable of each word and all pairs, scripts without spaces all single
+    characters and pairs.
     Words are case folded, stemmed if ASCII, and split at the humps of identifiers; English
     function words are dropped, except names (`IT`, `WHO`) and in a text of nothing else. Numbers
     lose their grouping; one with a Korean unit also yields its full value (`100만`: 1000000).
@@ -238,10 +239,20 @@ def plain_run(run: str) -> Sequence[tuple[int, str]]:
 def _grams(piece: re.Match[str]) -> Iterator[Token]:
     start = piece.start()
     run = plain_run(piece[0])
-    for (at, char), after in zip_longest(run, run[1:]):
-        yield Token(char, start + at, start + at + 1)
+    for place, ((at, char), after) in enumerate(zip_longest(run, run[1:])):
+        if begins_word(char, place):
+            yield Token(char, start + at, start + at + 1)
         if after is not None:
             yield Token(char + after[1], start + at, start + after[0] + 1)
+
+
+def begins_word(char: str, place: int) -> bool:
+    """Whether a character at a place of its run is a term of its own.
+
+    Of Hangul the first one is: Korean words begin with their stem, and inside a word a syllable
+    is anybody's.
+    """
+    return place == 0 or not _SYLLABLE.match(char)
 
 
 def _tells(piece: re.Match[str]) -> bool:
@@ -281,8 +292,11 @@ def _stem(word: str) -> tuple[str, str]:
 MAX_QUERY_TERMS = 2_000
 MAX_RUNS = 64
 
-# Factors for Hangul, whose pairs of syllables carry the meaning.
-SINGLE = 0.3  # one syllable: it occurs in unrelated words
+# How much of a term's idf counts.
+STEM = 0.5  # a word has two terms, its stem and its written form
+LITTLE = 0.5  # function words: they tell sentences apart, though they say little
+# How much of it makes a hit, where it counts less than the whole.
+FIRST = 0.3  # a first syllable: unrelated words share it
 SUFFIX = 0.3  # what a particle or an ending adds
 ALONE = 0.5  # a one-syllable word among others
 
@@ -303,61 +317,110 @@ class Run:
 
 @dataclass(frozen=True)
 class Question:
-    """The terms of a query with their counts; a factor below 1 reduces the weight of a term.
+    """The terms of a query with their counts.
 
-    `runs` is empty for a long query, whose single words need no spelling correction.
+    `factors` is the part of a term's weight that counts for the score, `floors` the part that
+    counts for being a hit at all; `length` is the number of its words and pairs. `runs` is empty
+    for a long query, whose single words need no spelling correction.
     """
 
     counts: Mapping[str, int]
     factors: Mapping[str, float]
     runs: tuple[Run, ...]
+    floors: Mapping[str, float] = field(default_factory=dict)
+    length: int = 0
+
+
+class Asked(NamedTuple):
+    """A term of a query, its factor, and its part of the floor."""
+
+    term: str
+    factor: float = 1.0
+    floor: float = 1.0
 
 
 def read_question(text: str, *, limit: int = MAX_QUERY_TERMS) -> Question:
-    """Parse a query up to its first `limit` distinct terms.
-
-    A single Hangul syllable weighs less than a pair, half as a word among others; so does what a
-    particle or an ending adds.
-    """
+    """Parse a query up to its first `limit` distinct terms."""
     counts: Counter[str] = Counter()
     factors: dict[str, float] = {}
+    floors: dict[str, float] = {}
     typed: list[Run] = []
+    length = 0
     for run, terms in _read(text):
-        for term, factor in terms:
+        for term, factor, floor in terms:
             if len(counts) >= limit and term not in counts:
-                return Question(counts, factors, ())
+                return Question(counts, factors, (), floors, length)
             counts[term] += 1
             factors[term] = max(factor, factors.get(term, 0.0))
+            floors[term] = max(floor, floors.get(term, 0.0))
+            length += is_counted(term)
         typed.append(run)
-    if len(typed) > 1:
-        factors |= {run.text: ALONE for run in typed if is_single(run.text)}
-    return Question(counts, factors, tuple(typed) if len(typed) <= MAX_RUNS else ())
+    floors |= {run.text: ALONE if len(typed) > 1 else 1.0 for run in typed if is_single(run.text)}
+    return Question(counts, factors, tuple(typed) if len(typed) <= MAX_RUNS else (), floors, length)
 
 
-def _read(text: str) -> Iterator[tuple[Run, list[tuple[str, float]]]]:
+def _read(text: str) -> Iterator[tuple[Run, list[Asked]]]:
     composed = unicodedata.normalize("NFC", text)
+    is_all_little = next(scan(text), None) is None
     end, last = 0, ""
     for kind, piece, tokens in runs(text):
         close = kind == last and _CLOSE.fullmatch(composed, end, piece.start()) is not None
         plain = "".join(char for _, char in plain_run(piece[0])) if kind == "unspaced" else piece[0]
         folded = unicodedata.normalize("NFC", plain.casefold())
-        terms = [(token.term, 1.0) for token in tokens]
+        found = [*tokens]
         if kind == "unspaced":
-            terms = _worth(plain)
+            terms = _floored(plain, piece.start(), found)
+        elif kind == "word":
+            terms = [asked for token in found for asked in _both_forms(token)]
+            if not found and not is_all_little:
+                terms = [Asked(little_term(piece[0]), LITTLE, 0.0)]
+        else:
+            terms = [Asked(token.term) for token in found]
         yield Run(kind, folded, close), terms
         end, last = piece.end(), kind
 
 
-def _worth(run: str) -> list[tuple[str, float]]:
+def _floored(run: str, start: int, tokens: Sequence[Token]) -> list[Asked]:
+    """Return the terms of a run; what its particle or ending adds makes hardly a hit."""
     stem = suffix_start(run)
     terms = []
-    for at, char in enumerate(run):
-        factor = 1.0 if at < stem else SUFFIX
-        terms.append((char, SINGLE * factor if is_single(char) and len(run) > 1 else factor))
-    for at, (one, two) in enumerate(pairwise(run)):
-        terms.append((one + two, 1.0 if at + 1 < stem else SUFFIX))
+    for token in tokens:
+        if is_single(token.term):
+            floor = FIRST if stem > 1 else 1.0
+        else:
+            floor = 1.0 if token.end - start <= stem else SUFFIX
+        terms.append(Asked(token.term, 1.0, floor if len(run) > 1 else 1.0))
     return terms
 
+
+def _both_forms(token: Token) -> list[Asked]:
+    """Return the stem of a word and, if it differs, its written form, at one word's weight."""
+    if token.word in {"", token.term}:
+        return [Asked(token.term)]
+    return [Asked(token.term, STEM), Asked(written(token.word), 1 - STEM, 0.0)]
+
+
+WRITTEN = "="
+LITTLE_MARK = "~"
+
+
+def written(word: str) -> str:
+    """Return the term of a word as it is written, as opposed to that of its stem."""
+    return WRITTEN + word
+
+
+def little_term(word: str) -> str:
+    """Return the term of a function word, as opposed to a name that looks like one."""
+    return LITTLE_MARK + word.casefold()
+
+
+def is_counted(term: str) -> bool:
+    """Whether a term adds to the length of a text: a written form stands beside its stem."""
+    return not term.startswith(WRITTEN) and term != IN_SENTENCES
+
+
+# In every text with function words: their frequency says something among such texts alone.
+IN_SENTENCES = f"{LITTLE_MARK}~"
 
 MAX_NAME = 500
 NAME_MARK = "=="

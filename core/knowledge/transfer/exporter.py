@@ -26,9 +26,8 @@ class Exporter:
     async def lines(
         self, *, kind: Kind | None, tenant_id: str | None, agent_id: str | None
     ) -> AsyncIterator[Line]:
-        """Yield current items, of one tenant or agent if given. Raises NotFound, DependencyDown."""
-        if agent_id is not None:
-            tenant_id = (await self.agents.get(agent_id)).tenant_id
+        """Yield current items, of one tenant or its agent if given. Raises DependencyDown."""
+        assert agent_id is None or tenant_id is not None
         for wanted in (Kind.MEMORY, Kind.DMN_RULE):
             if kind in {None, wanted}:
                 async for line in self._items(wanted, tenant_id, agent_id):

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from core.decision_table import draft_to_table, parse_xml, same_table, to_xml
-from core.domain.errors import InvalidInput, NotFound, Refused
-from core.domain.hashing import name_key, new_item_id, same_key, text_hash
+from core.domain.errors import (
+    InvalidInput,
+    KeyReused,
+    NotFound,
+    Refused,
+    SkillWorkerError,
+    Stale,
+    TargetBusy,
+)
+from core.domain.hashing import memory_name, name_key, new_item_id, text_hash
 from core.domain.input_formats.knowledge import KnowledgeLine
 from core.domain.messages import Message, joined
 from core.domain.models import (
-    SKILL_MD,
-    AttachRequest,
     Bundle,
     Change,
     ChangeRequest,
     ChangeStatus,
+    Compared,
     Kind,
     KnowledgeItem,
     MemoryRequest,
@@ -32,15 +36,25 @@ from core.domain.models import (
     Relationship,
     RuleDraft,
     RuleRequest,
-    SkillFile,
+    SkillListRequest,
     SkillRequest,
     SubmitContext,
 )
-from core.domain.models.base import Model
-from core.domain.models.messages import Text
 from core.domain.ports import ChangeLog, Gate, Knowledge, SkillStore
+from core.knowledge.transfer.lines import (
+    DONE,
+    FEW,
+    Draft,
+    Imported,
+    KnownLines,
+    Texts,
+    attach_key,
+    line_key,
+)
 from core.knowledge.transfer.owners import Owner, Owners
 from core.skills.bundle import bundle_hash
+
+__all__ = ["OF_THE_LINE", "Imported", "Importer"]
 
 _SAYS = {
     "same name": Message("import.same_name"),
@@ -110,23 +124,15 @@ def _request(line: KnowledgeLine, given: Mapping[str, object]) -> ChangeRequest:
     return RuleRequest.model_validate({**given, "document": line.text, "rule": _draft(line)})
 
 
-def line_key(line: KnowledgeLine, owner: Owner) -> str:
-    """Return the idempotency key, from owner and content, not from the line number."""
-    entry = line.entry
-    content = line.text
-    if line.folder is not None:
-        content = bundle_hash(_bundle(line.folder, entry.name or ""))
-    elif entry.rule is not None:
-        content = entry.rule.model_dump_json()
-    parts = [owner.tenant_id, owner.agent_id, entry.kind, entry.id, entry.name, content]
-    # Only where it is stated: the keys of earlier imports stay as they are stored.
-    parts += [str(part) for part in (entry.valid_until, entry.scope, entry.user) if part]
-    return f"import:{text_hash(json.dumps(parts))}"
-
-
-def attach_key(name: str, tenant_id: str, agent_id: str) -> str:
-    """Return the idempotency key of adding a skill to an agent's list."""
-    return f"import:attach:{text_hash(json.dumps([tenant_id, agent_id, name]))}"
+def _outcome_of(
+    line: KnowledgeLine, answer: Receipt | SkillWorkerError, key: str
+) -> Imported | SkillWorkerError:
+    if not isinstance(answer, Receipt):
+        return answer
+    try:
+        return _imported(line, answer, key)
+    except OF_THE_LINE as error:
+        return error
 
 
 def says_the_same(line: KnowledgeLine, item: KnowledgeItem, folder: Bundle | None) -> bool:
@@ -151,28 +157,17 @@ def _reaches_as_far(line: KnowledgeLine, item: KnowledgeItem) -> bool:
     return all(value is None or getattr(item, name) == value for name, value in stated.items())
 
 
-def turn_of(line: KnowledgeLine, owner: Owner) -> str:
-    """Return the key by which lines exclude each other: the name, or the text of a memory.
-
-    Raises InvalidInput if the names of a line and its rule differ, RuleInvalid.
-    """
-    name = line.entry.name
-    if line.entry.kind is Kind.MEMORY:
-        name = same_key(line.text)
-    elif line.entry.kind is Kind.DMN_RULE:
-        name = name_key(_rule_name(line))
-    return f"{owner.tenant_id}\0{owner.agent_id}\0{line.entry.kind}\0{name}"
-
-
-def _rule_name(line: KnowledgeLine) -> str:
+def check_name(line: KnowledgeLine) -> None:
+    """Raise InvalidInput if the names of a line and its rule differ, RuleInvalid if it is none."""
     entry = line.entry
+    if entry.kind is not Kind.DMN_RULE:
+        return
     inner = parse_xml(line.text).name if entry.rule is None else entry.rule.name
     if inner and entry.name and name_key(inner) != name_key(entry.name):
         raise InvalidInput(
             Message("import.two_names", name=entry.name, inner=inner),
             hint=Message("import.hint_name"),
         )
-    return inner or entry.name or ""
 
 
 def _draft(line: KnowledgeLine) -> RuleDraft:
@@ -182,24 +177,11 @@ def _draft(line: KnowledgeLine) -> RuleDraft:
     return draft.model_copy(update={"name": line.entry.name or ""})
 
 
-def _bundle(folder: Mapping[str, SkillFile], name: str) -> Bundle:
-    assert SKILL_MD in folder
-    return Bundle(name=name, files=folder)
-
-
-_DONE = {ChangeStatus.APPLIED, ChangeStatus.REVERTED}
 _OPEN = {ChangeStatus.APPLYING, ChangeStatus.HELD, ChangeStatus.STALE, ChangeStatus.REJECTED}
 
 
-class Imported(Model):
-    """The outcome of a line, in a dry run the expected one."""
-
-    line: int
-    outcome: Literal["created", "updated", "known", "held"]
-    kind: Kind
-    id: str
-    name: str
-    warnings: tuple[Text, ...] = ()
+# Errors of one line; any other, as a dependency that is down, ends the import.
+OF_THE_LINE = (InvalidInput, Refused, NotFound, Stale, KeyReused, TargetBusy)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,40 +196,120 @@ class Importer:
     origin: str
     replace: bool = False
     dry_run: bool = False
-    # Serialises skills: each also changes the agents' lists that others change.
-    _skill_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    # Keys of lines in progress: of two lines of one name the first in the file must win.
-    _busy: dict[str, asyncio.Event] = field(default_factory=dict)
+    _texts: dict[tuple[str, str], Texts] = field(default_factory=dict)
 
     async def bring_in(self, line: KnowledgeLine) -> Imported:
-        """Import a line. Raises InvalidInput, Refused, NotFound for it alone; DependencyDown."""
+        """Import a line, after those before it: it is compared with what they added.
+
+        Raises InvalidInput, Refused, NotFound for it alone; DependencyDown.
+        """
         owner = self.owners.of(line.entry)
-        if line.entry.kind is not Kind.SKILL:
-            async with self._alone(turn_of(line, owner)):
-                return await self._brought_in(line, owner)
-        async with self._skill_lock:
-            done = await self._brought_in(line, owner)
-            if not self.dry_run and done.outcome != "held":  # a held skill does not exist yet
-                await self._attach(done, owner, line)
+        check_name(line)
+        if line.entry.kind is Kind.MEMORY:
+            texts = await self._texts_of(owner, 1)
+            done = await self._brought_in(line, owner, texts.beside(line.text))
+            if done.outcome == "created":
+                texts.add(done.id, done.name, line.text)
             return done
+        done = await self._brought_in(line, owner)
+        # A held skill does not exist yet.
+        if line.entry.kind is Kind.SKILL and not self.dry_run and done.outcome != "held":
+            await self._attach(done, owner, line)
+        return done
 
-    @asynccontextmanager
-    async def _alone(self, key: str) -> AsyncIterator[None]:
-        """Serialise lines that could be the same item, in file order."""
-        while key in self._busy:
-            await self._busy[key].wait()
-        self._busy[key] = asyncio.Event()
+    async def bring_in_memories(
+        self, lines: Sequence[KnowledgeLine]
+    ) -> AsyncIterator[tuple[KnowledgeLine, Imported | SkillWorkerError]]:
+        """Import memories in order, those that are new in sets; yield what each came to.
+
+        Raises DependencyDown.
+        """
+        by_owner: dict[Owner, list[KnowledgeLine]] = {}
+        for line in lines:
+            try:
+                owner = self.owners.of(line.entry)
+            except (InvalidInput, NotFound) as error:
+                yield line, error
+            else:
+                by_owner.setdefault(owner, []).append(line)
+        for owner, own in by_owner.items():
+            async for done in self._memories(own, owner):
+                yield done
+
+    async def _memories(
+        self, lines: Sequence[KnowledgeLine], owner: Owner
+    ) -> AsyncIterator[tuple[KnowledgeLine, Imported | SkillWorkerError]]:
+        texts = await self._texts_of(owner, len(lines))
+        known = await self._known(lines, owner)
+        together: list[Draft] = []
+        for line in lines:
+            draft = known.draft(line, owner)
+            if draft is not None:
+                together.append(draft)
+                continue
+            for done in await self._together(together, owner, texts):
+                yield done
+            together = []
+            came_before = known.came_before(line, owner, replace=self.replace)
+            yield line, came_before or await self._one(line)
+        for done in await self._together(together, owner, texts):
+            yield done
+
+    async def _one(self, line: KnowledgeLine) -> Imported | SkillWorkerError:
         try:
-            yield
-        finally:
-            self._busy.pop(key).set()
+            return await self.bring_in(line)
+        except OF_THE_LINE as error:
+            return error
 
-    async def _brought_in(self, line: KnowledgeLine, owner: Owner) -> Imported:
+    async def _together(
+        self, drafts: Sequence[Draft], owner: Owner, texts: Texts
+    ) -> Sequence[tuple[KnowledgeLine, Imported | SkillWorkerError]]:
+        """Import new memories of one owner, each compared with those before it."""
+        asked = []
+        for draft in drafts:
+            line = draft.line
+            compared = texts.beside(line.text)
+            texts.add(draft.item_id, memory_name(line.text), line.text)
+            context = self._context(draft.key, owner, compared)
+            asked.append((create_request(line, self._reason(line)), context))
+        receipts = await self.gate.submit_all(asked) if asked else ()
+        done = [
+            (draft.line, _outcome_of(draft.line, receipt, draft.key))
+            for draft, receipt in zip(drafts, receipts, strict=True)
+        ]
+        for draft, (_, outcome) in zip(drafts, done, strict=True):
+            if not isinstance(outcome, Imported) or outcome.outcome != "created":
+                texts.drop(draft.item_id)
+        return done
+
+    async def _texts_of(self, owner: Owner, lines: int) -> Texts:
+        """Return the texts beside which an owner's lines stand, read where many lines come."""
+        texts = self._texts.setdefault((owner.tenant_id, owner.agent_id), Texts())
+        if lines >= FEW or texts.is_all:
+            await texts.read(self.knowledge, owner)
+        return texts
+
+    async def _known(self, lines: Sequence[KnowledgeLine], owner: Owner) -> KnownLines:
+        """Read what earlier imports made of these lines, and what has their ids and texts."""
+        earlier = await self.changes.find_all([line_key(line, owner) for line in lines])
+        ids = [line.entry.id for line in lines if line.entry.id]
+        ids += [change.target_id for change in earlier.values()]
+        contents = [line.text for line in lines]
+        items = await self.knowledge.taken(
+            Kind.MEMORY, owner.tenant_id, owner.agent_id, ids=ids, contents=contents
+        )
+        return KnownLines(earlier, items)
+
+    async def _brought_in(
+        self, line: KnowledgeLine, owner: Owner, compared: Compared | None = None
+    ) -> Imported:
         key, earlier = await self._key(line_key(line, owner), self._is_there)
-        if earlier is not None and earlier.status in _DONE:
+        if earlier is not None and earlier.status in DONE:
             return await self._beside(line, owner, earlier.target_id, came_before=True)
         reason = self._asked(earlier, line)
-        receipt = await self._submit(create_request(line, reason), key, owner)
+        if compared is not None:  # with its id and text free, only a set may take it for all
+            compared = compared.model_copy(update={"is_all": False})
+        receipt = await self._submit(create_request(line, reason), key, owner, compared)
         if receipt.status is ReceiptStatus.REFUSED and receipt.target_id and receipt.hits:
             return await self._beside(line, owner, receipt.target_id, came_before=False)
         return _imported(line, receipt, key)
@@ -259,7 +321,7 @@ class Importer:
         key = base
         while True:
             earlier = await self.changes.find(key)
-            if earlier is None or earlier.status not in _DONE or await stands(earlier):
+            if earlier is None or earlier.status not in DONE or await stands(earlier):
                 return key, earlier
             key = f"{base}:{earlier.id}"
 
@@ -299,16 +361,24 @@ class Importer:
             # Only the list shows whether an earlier addition still stands: submit it again.
             base = attach_key(done.id, owner.tenant_id, agent_id)
             key, earlier = await self._key(base, _never)
-            request = AttachRequest(skill_ids=(done.id,), reason=self._asked(earlier, line))
+            request = SkillListRequest(skill_ids=(done.id,), reason=self._asked(earlier, line))
             receipt = await self._submit(request, key, Owner(owner.tenant_id, agent_id))
             if not receipt.status.is_outcome:
                 raise Refused(Message("import.not_attached", agent=agent_id, why=receipt.message))
 
-    async def _submit(self, request: ChangeRequest, key: str, owner: Owner) -> Receipt:
-        context = SubmitContext(
-            key=key, tenant_id=owner.tenant_id, agent_id=owner.agent_id, origin=Origin.IMPORT
+    async def _submit(
+        self, request: ChangeRequest, key: str, owner: Owner, compared: Compared | None = None
+    ) -> Receipt:
+        return await self.gate.submit(request, self._context(key, owner, compared))
+
+    def _context(self, key: str, owner: Owner, compared: Compared | None) -> SubmitContext:
+        return SubmitContext(
+            key=key,
+            tenant_id=owner.tenant_id,
+            agent_id=owner.agent_id,
+            origin=Origin.IMPORT,
+            compared=compared,
         )
-        return await self.gate.submit(request, context)
 
     def _asked(self, earlier: Change | None, line: KnowledgeLine) -> str:
         """Return the reason of a request, that of an earlier one if still open.

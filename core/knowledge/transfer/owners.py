@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from core.domain.errors import InvalidInput
 from core.domain.input_formats.knowledge import KnowledgeEntry
 from core.domain.messages import Message
-from core.domain.models import Agent, Kind
+from core.domain.models import Kind
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,12 @@ class Owner:
 
 @dataclass(frozen=True)
 class Owners:
-    """Determine owners; `agent_id` and `tenant_id`, if set, override those of the lines."""
+    """Determine owners; `agent_id` and `tenant_id`, if set, override those of the lines.
 
-    agents: Mapping[str, Agent]
+    `tenants` are those that have an agent of an id.
+    """
+
+    tenants: Mapping[str, Collection[str]]
     tenant_id: str | None = None
     agent_id: str | None = None
 
@@ -35,9 +38,9 @@ class Owners:
         if agent_id is None:
             return self._nobodys(entry, others)
         tenant_id = self.tenant_id or (None if self.agent_id else entry.tenant_id)
-        tenant_id = tenant_id or self._agent(agent_id).tenant_id
+        tenant_id = tenant_id or self._only_tenant(agent_id)
         for name in (agent_id, *others):
-            if self._agent(name).tenant_id != tenant_id:
+            if tenant_id not in self._tenants(name):
                 raise InvalidInput(Message("agents.not_of_tenant", agent=name, tenant=tenant_id))
         return Owner(tenant_id, agent_id, tuple(name for name in others if name != agent_id))
 
@@ -50,8 +53,17 @@ class Owners:
             raise InvalidInput(Message("import.no_tenant"))
         return Owner(tenant_id, "")
 
-    def _agent(self, agent_id: str) -> Agent:
-        agent = self.agents.get(agent_id)
-        if agent is None:
+    def _only_tenant(self, agent_id: str) -> str:
+        tenants = sorted(self._tenants(agent_id))
+        if len(tenants) > 1:
+            raise InvalidInput(
+                Message("agents.of_several", id=agent_id, tenants=", ".join(map(repr, tenants))),
+                hint=Message("import.hint_owner"),
+            )
+        return tenants[0]
+
+    def _tenants(self, agent_id: str) -> Collection[str]:
+        tenants = self.tenants.get(agent_id)
+        if tenants is None:
             raise InvalidInput(Message("no.agent", id=agent_id), hint=Message("import.hint_agent"))
-        return agent
+        return tenants

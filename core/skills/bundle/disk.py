@@ -26,7 +26,7 @@ def read_folder(path: Path) -> Bundle:
     except (FileNotFoundError, NotADirectoryError):
         raise NotFound(Message("no.folder", path=path), hint=Message("see.skill_folder")) from None
     except OSError as error:
-        raise BundleInvalid(Message("file.unreadable", path=path, why=error.strerror)) from error
+        raise BundleInvalid(Message("file.unreadable", path=path, why=error)) from error
     return sound(Bundle(name=os.path.basename(folder).decode("utf-8", "replace"), files=read))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import cache
 from importlib.resources import files
 
 from core.domain.locale import english
@@ -97,7 +96,6 @@ def _rules(problems: list[Problem]) -> set[tuple[str, str]]:
     return {(problem.code, problem.path) for problem in problems}
 
 
-@cache
 def _joined() -> str:
     """Return the modules of `core.skills.validation` as one, without imports of each other.
 

@@ -24,7 +24,7 @@ def check_folder(skill_path: str | os.PathLike[str]) -> list[Problem]:
         sizes = {file.path: file.size for file in files}
         document = _read_document(folder) if SKILL_MD in sizes else None
     except OSError as error:
-        said = Message("skill.document_not_read", why=error.strerror)
+        said = Message("skill.document_not_read", why=error.strerror or str(error))
         return [Problem("document-missing", ERROR, SKILL_MD, said)]
     name = os.path.basename(folder).decode("utf-8", "replace")
     return [*problems, *skill_problems(name, sizes, document)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.domain.errors import InvalidInput, NotFound
+from core.domain.errors import NotFound
 from core.domain.models import Agent
 from core.domain.ports import Agents
 
@@ -26,7 +26,7 @@ class AgentsContract:
         await greeting.save(SALES)
         await greeting.save(SALES.model_copy(update={"id": "aimless", "goal": " \n"}))
         assert [agent.id for agent in await greeting.awaiting_setup(9)] == ["sales"]
-        await greeting.setup_begun("sales")
+        await greeting.setup_begun("t1", "sales")
         await greeting.save(SALES.model_copy(update={"goal": "another goal"}))
         assert list(await greeting.awaiting_setup(9)) == []
 
@@ -44,24 +44,57 @@ class AgentsContract:
 
     async def test_an_agent_comes_back_as_it_was_saved(self, agents: Agents) -> None:
         assert await agents.save(SALES) is True
-        assert await agents.get("sales") == SALES
+        assert await agents.get("t1", "sales") == SALES
 
     async def test_an_unknown_agent_is_not_found(self, agents: Agents) -> None:
         with pytest.raises(NotFound):
-            await agents.get("nobody")
+            await agents.get("t1", "nobody")
 
     async def test_saving_again_changes_it_but_not_its_skills(self, agents: Agents) -> None:
         await agents.save(SALES)
         changed = SALES.model_copy(update={"goal": "happier customers", "skills": ("other",)})
         assert await agents.save(changed) is False
-        found = await agents.get("sales")
+        found = await agents.get("t1", "sales")
         assert (found.goal, found.skills) == ("happier customers", ("refund", "환불"))
 
-    async def test_another_tenant_cannot_take_an_id(self, agents: Agents) -> None:
-        await agents.save(SALES)
-        with pytest.raises(InvalidInput, match="sales"):
-            await agents.save(SALES.model_copy(update={"tenant_id": "t2", "name": "mine now"}))
-        assert await agents.get("sales") == SALES
+    async def test_two_tenants_may_use_one_id_each_for_its_own(self, agents: Agents) -> None:
+        other = SALES.model_copy(update={"tenant_id": "t2", "name": "B2B", "skills": ("audit",)})
+        assert await agents.save(SALES)
+        assert await agents.save(other)
+        assert await agents.get("t1", "sales") == SALES
+        assert await agents.get("t2", "sales") == other
+        assert await agents.of_id("sales") == [SALES, other]
+        assert await agents.list("t2") == [other]
+        changed = SALES.model_copy(update={"goal": "fewer returns"})
+        assert not await agents.save(changed)
+        assert await agents.of_id("sales") == [changed, other]
+        with pytest.raises(NotFound):
+            await agents.get("t3", "sales")
+        assert list(await agents.of_id("nobody")) == []
+
+    async def test_agents_of_one_id_are_set_up_each_for_itself(self, greeting: Agents) -> None:
+        await greeting.save(SALES)
+        await greeting.save(SALES.model_copy(update={"tenant_id": "t2"}))
+        waiting = await greeting.awaiting_setup(9)
+        assert [(agent.id, agent.tenant_id) for agent in waiting] == [
+            ("sales", "t1"),
+            ("sales", "t2"),
+        ]
+        await greeting.setup_begun("t1", "sales")
+        assert [agent.tenant_id for agent in await greeting.awaiting_setup(9)] == ["t2"]
+
+    async def test_who_has_a_skill_is_told_within_the_tenant(self, agents: Agents) -> None:
+        for agent_id, tenant_id, skills in (
+            ("b", "t1", ("refund", "audit")),
+            ("a", "t1", ("refund",)),
+            ("c", "t1", ("audit",)),
+            ("a", "t2", ("refund",)),
+        ):
+            agent = Agent(id=agent_id, tenant_id=tenant_id, name=agent_id, skills=skills)
+            await agents.save(agent)
+        assert [agent.id for agent in await agents.having("t1", "refund")] == ["a", "b"]
+        assert [agent.id for agent in await agents.having("t2", "refund")] == ["a"]
+        assert list(await agents.having("t2", "audit")) == []
 
     async def test_agents_are_listed_by_id_and_tenant(self, agents: Agents) -> None:
         for agent_id, tenant_id in (("b", "t1"), ("가", "t1"), ("B", "t1"), ("a", "t2")):

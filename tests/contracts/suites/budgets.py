@@ -131,6 +131,20 @@ class BudgetsContract:
         await self._call(budgets, "t", "cut off")
         await dead.__aexit__(None, None, None)
 
+    async def test_what_was_set_aside_is_taken_up_again_after_its_time_too(
+        self, pass_time: PassTime
+    ) -> None:
+        budgets = self.open(longest_wait=0)
+        for number in range(4):
+            await self._call(budgets, "t", f"c{number}")
+        dead = self.open().call("t", "cut off")
+        await dead.__aenter__()
+        await pass_time(31)
+        async with budgets.call("t", "cut off"):
+            with pytest.raises(CircuitOpen):  # it is set aside anew
+                await self._call(budgets, "t", "other")
+        await dead.__aexit__(None, None, None)
+
     async def test_a_call_that_fails_costs_nothing_and_sets_nothing_aside(self) -> None:
         budgets = self.open(longest_wait=0)
         with pytest.raises(ModelDown):

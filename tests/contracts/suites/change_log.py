@@ -14,9 +14,10 @@ from core.domain.models import (
     HistoryStatus,
     Kind,
     Operation,
+    RunEvent,
     Snapshot,
 )
-from core.domain.ports import ChangeLog, Knowledge
+from core.domain.ports import ChangeLog, Concluded, Knowledge
 
 
 def memory_change(change_id: str, before: str | None, after: str | None) -> Change:
@@ -228,3 +229,44 @@ class ChangeLogContract:
         assert await change_log.blobs([ref]) == {ref.sha256: data}
         with pytest.raises(NotFound):
             await change_log.blobs([FileRef(sha256=sha256(b"other"), size=5)])
+
+    async def test_many_memories_are_concluded_together(
+        self, change_log: ChangeLog, knowledge: Knowledge
+    ) -> None:
+        made = [concluded(number) for number in range(3)]
+        await change_log.conclude(made)
+        found = await change_log.find_all([one.change.key for one in made] + ["unused"])
+        assert {key: change.status for key, change in found.items()} == {
+            one.change.key: ChangeStatus.APPLIED for one in made
+        }
+        for one in made:
+            item = await knowledge.get(Kind.MEMORY, "t", one.change.target_id)
+            assert (item.content, item.change_id) == (one.change.target_name, one.change.id)
+
+    async def test_of_memories_one_of_which_is_taken_none_is_written(
+        self, change_log: ChangeLog, knowledge: Knowledge
+    ) -> None:
+        await change_log.conclude([concluded(1)])
+        with pytest.raises(Stale):
+            await change_log.conclude([concluded(2), concluded(1)])
+        assert await change_log.find_all([concluded(2).change.key]) == {}
+        assert len(await knowledge.some(Kind.MEMORY, "t", "a", since=None, limit=9)) == 1
+
+    async def test_what_has_an_id_or_a_text_is_found_at_once(
+        self, change_log: ChangeLog, knowledge: Knowledge
+    ) -> None:
+        await change_log.conclude([concluded(number) for number in range(4)])
+        taken = await knowledge.taken(
+            Kind.MEMORY, "t", "a", ids=["many-1", "none"], contents=["TEXT  2.", "text 9"]
+        )
+        assert {item.id for item in taken} == {"many-1", "many-2"}
+        of_another = await knowledge.taken(Kind.MEMORY, "t", "b", ids=[], contents=["text 2"])
+        assert of_another == []
+
+
+def concluded(number: int) -> Concluded:
+    """Return a new memory with its history and event."""
+    change = memory_change(f"many-{number}", None, f"text {number}").model_copy(
+        update={"target_id": f"many-{number}", "status": ChangeStatus.APPLIED}
+    )
+    return Concluded(change, history_of(change), RunEvent(name="change.applied", tenant_id="t"))

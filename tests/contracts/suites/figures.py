@@ -100,3 +100,14 @@ class FiguresContract:
         assert (reviews.held, reviews.stale) == (3, 0)
         assert reviews.oldest_seconds >= 0
         assert await figures.reviews("nobody") == WaitingReviews()
+
+    async def test_what_is_still_prepared_or_was_never_held_waits_for_nobody(
+        self, figures: Figures, change_log: ChangeLog
+    ) -> None:
+        change = memory_change("c1", None, "one")
+        await change_log.open(change.model_copy(update={"status": ChangeStatus.PREPARED}), {})
+        stale = {"status": ChangeStatus.STALE, "target_id": "mem-2", "target_name": "two"}
+        other = memory_change("c2", None, "two").model_copy(update=stale)
+        await change_log.store(other, {}, RunEvent(name="change.stale"))
+        assert [each.status for each in await figures.outcomes("t")] == ["stale"]
+        assert await figures.reviews("t") == WaitingReviews()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.domain.models import Kind
-from core.domain.ports import ChangeLog, Lineage
+from core.domain.models import Kind, NewFeedback
+from core.domain.ports import ChangeLog, Inbox, Lineage
 from tests.contracts.suites.knowledge_past import carry, step
 
 ALL = 1 << 30
@@ -82,3 +82,15 @@ class LineageContract:
         await carry(change_log, step(4, "two", None))
         assert await lineage.taught("t", agent_id=None, limit=9) == []
         assert await lineage.counts("t") == []
+
+    async def test_a_piece_is_taught_by_who_said_it(
+        self, lineage: Lineage, change_log: ChangeLog, inbox: Inbox
+    ) -> None:
+        for name in ("kim", "lee"):
+            one = NewFeedback(id=name, tenant_id="t", agent_ids=("a",), content=name, author=name)
+            ((feedback_id, _),) = await inbox.add("cli", [one])
+            of_it = {"target_id": f"item-{name}", "feedback_id": feedback_id}
+            change = step(ord(name[0]), None, name).model_copy(update=of_it)
+            await carry(change_log, change)
+        found = await lineage.taught("t", agent_id=None, limit=9)
+        assert [(t.item_id, t.author) for t in found] == [("item-lee", "lee"), ("item-kim", "kim")]

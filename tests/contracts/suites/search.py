@@ -37,7 +37,7 @@ class SearchContract(SearchQueries):
             ("팀장님이 승인하는 주문", "approval"),
             ("1000000원이 넘는 주문", "approval"),
             ("100만원 초과", "approval"),
-            ("원단위", "krw"),
+            ("원단위", "amounts"),
             ("월말보고서", "report"),
             ("재고가 부족하면 구매팀으로", "stock"),
             ("replying to a customer", "mail"),

@@ -14,7 +14,7 @@ from core.testing.skill_store import MemorySkillStore
 KNOWN = {
     "refund": "환불은 결제 후 7일 안에만 승인합니다",
     "approval": "주문 금액이 100만원을 넘으면 팀장 승인을 받아야 한다",
-    "krw": "김 부장님은 금액을 원 단위로, 소수점 없이 원합니다",
+    "amounts": "김 부장님은 금액을 원 단위로, 소수점 없이 원합니다",
     "report": "월말 보고서는 마지막 영업일 오후 세 시까지 보냅니다",
     "mail": "Reply to customers within one business day and apologise for delays",
     "invoice": "Invoices over 1,000,000 KRW need the approvals of two managers",

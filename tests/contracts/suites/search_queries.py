@@ -110,6 +110,35 @@ class SearchQueries:
         known = await near(search, name)
         assert {item.id for item in known.items} == {f"said-{number}" for number in range(3)}
 
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "docx 스킬로 보고서 표 테두리를 고쳐 주세요",
+            "보고서 표 테두리는 docx로 고쳐 주세요",
+            "fix the table borders of reports with docx",
+        ],
+    )
+    async def test_what_is_named_anywhere_in_the_query_comes_first(
+        self, search: Search, index: SearchIndex, query: str
+    ) -> None:
+        skill = memory("docx", "Word files " * 300, agent_id=None)
+        await index.put(skill.model_copy(update={"kind": Kind.SKILL, "name": "docx"}))
+        for number in range(6):
+            text = f"보고서 표 테두리는 굵게 고쳐 주세요, fix table borders of reports {number}"
+            await index.put(memory(f"said-{number}", text))
+        hits = await found(search, query)
+        assert (hits[0].id, hits[0].score, len(hits)) == ("docx", 1.0, 5)
+        longer = await found(search, query.replace("docx", "mydocxium"))
+        assert "docx" not in {hit.id for hit in longer}
+
+    async def test_an_item_is_named_by_its_id_too(self, search: Search, index: SearchIndex) -> None:
+        await index.put(memory("mem-204", "담당자는 총무팀이다"))
+        await index.put(memory("mem-20", "계좌는 신한은행이다"))
+        await index.put(memory("other", "이제 안 맞는 계좌는 지워 주세요"))
+        hits = await found(search, "MEM-204는 이제 안 맞아요, 지워 주세요")
+        assert hits[0].id == "mem-204"
+        assert "mem-20" not in {hit.id for hit in hits}
+
     async def test_the_name_of_a_long_item_tells_as_much_as_that_of_a_short_one(
         self, search: Search, index: SearchIndex
     ) -> None:

@@ -1,6 +1,12 @@
 -- name: find
 SELECT * FROM changes WHERE key = %(key)s ORDER BY attempt DESC LIMIT 1
 
+-- name: find_all
+SELECT DISTINCT ON (key) * FROM changes WHERE key = ANY (%(keys)s) ORDER BY key, attempt DESC
+
+-- name: close_all
+UPDATE changes SET status = %(status)s, applied_at = clock_timestamp() WHERE id = ANY (%(ids)s)
+
 -- name: get
 SELECT * FROM changes WHERE id = %(id)s
 
@@ -30,6 +36,7 @@ SELECT
 WHERE %(candidate_id)s::text IS NULL
    OR EXISTS (SELECT FROM fence WHERE epoch = %(epoch)s)
 ON CONFLICT (id) DO UPDATE SET
+    kind = excluded.kind, request = excluded.request, reason = excluded.reason,
     target_id = excluded.target_id, target_name = excluded.target_name,
     operation = excluded.operation, before = excluded.before, after = excluded.after,
     base_hash = excluded.base_hash, status = excluded.status, warnings = excluded.warnings,
@@ -148,29 +155,46 @@ VALUES (
 ON CONFLICT (change_id, attempt, status) DO NOTHING
 
 -- name: list_agent_skill
-INSERT INTO agent_skills (agent_id, name)
-SELECT id, %(name)s FROM agents WHERE id = %(agent_id)s
+INSERT INTO agent_skills (tenant_id, agent_id, name)
+SELECT tenant_id, id, %(name)s FROM agents
+WHERE tenant_id = %(tenant_id)s AND id = %(agent_id)s
 ON CONFLICT DO NOTHING
 
 -- name: list_tenant_skill
 INSERT INTO tenant_skills (tenant_id, name) VALUES (%(tenant_id)s, %(name)s)
 ON CONFLICT DO NOTHING
 
--- name: unlist_agent_skill
-DELETE FROM agent_skills WHERE agent_id = %(agent_id)s AND name = %(name)s
+-- name: unlist_skill
+-- From all lists, which are noted: it is back on them where its deletion is undone.
+WITH gone AS (
+    DELETE FROM agent_skills WHERE tenant_id = %(tenant_id)s AND name = %(name)s
+    RETURNING tenant_id, name, agent_id
+), of_tenant AS (
+    DELETE FROM tenant_skills WHERE tenant_id = %(tenant_id)s AND name = %(name)s
+)
+INSERT INTO skill_unlistings (tenant_id, name, agent_id) SELECT * FROM gone
 
--- name: unlist_tenant_skill
-DELETE FROM tenant_skills
+-- name: forget_unlistings
+DELETE FROM skill_unlistings WHERE tenant_id = %(tenant_id)s AND name = %(name)s
+
+-- name: relist_skill
+INSERT INTO agent_skills (tenant_id, agent_id, name)
+SELECT a.tenant_id, a.id, u.name
+FROM skill_unlistings u JOIN agents a ON a.tenant_id = u.tenant_id AND a.id = u.agent_id
+WHERE u.tenant_id = %(tenant_id)s AND u.name = %(name)s
+ON CONFLICT DO NOTHING
+
+-- name: unforeseen_listers
+SELECT agent_id FROM agent_skills
 WHERE tenant_id = %(tenant_id)s AND name = %(name)s
-  AND NOT EXISTS (
-      SELECT FROM agent_skills s JOIN agents a ON a.id = s.agent_id
-      WHERE s.name = %(name)s AND a.tenant_id = %(tenant_id)s)
+  AND agent_id <> ALL(%(foreseen)s::text[])
+ORDER BY agent_id COLLATE "C" LIMIT 1
 
 -- name: lock_agent
-SELECT id FROM agents WHERE id = %(agent_id)s FOR UPDATE
+SELECT id FROM agents WHERE tenant_id = %(tenant_id)s AND id = %(agent_id)s FOR UPDATE
 
 -- name: agent_skills
-SELECT name FROM agent_skills WHERE agent_id = %(agent_id)s
+SELECT name FROM agent_skills WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
 
 -- name: deleted_since
 -- Skills that were deleted since this change was last prepared, or are being deleted now.
@@ -183,7 +207,9 @@ WHERE c.id = %(change_id)s
 ORDER BY d.target_id
 
 -- name: add_agent_skills
-INSERT INTO agent_skills (agent_id, name) SELECT %(agent_id)s, unnest(%(names)s::text[])
+INSERT INTO agent_skills (tenant_id, agent_id, name)
+SELECT %(tenant_id)s, %(agent_id)s, unnest(%(names)s::text[])
 
 -- name: drop_agent_skills
-DELETE FROM agent_skills WHERE agent_id = %(agent_id)s AND name = ANY(%(names)s)
+DELETE FROM agent_skills
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = ANY(%(names)s)

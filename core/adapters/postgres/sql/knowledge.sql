@@ -14,6 +14,22 @@ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s
   AND valid_to IS NULL
 ORDER BY valid_from LIMIT 1
 
+-- name: taken
+SELECT * FROM knowledge_versions
+WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = ANY (%(ids)s)
+  AND valid_to IS NULL
+UNION
+SELECT * FROM knowledge_versions
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s
+  AND same_key = ANY (%(same_keys)s) AND valid_to IS NULL
+
+-- name: some
+SELECT * FROM knowledge_versions
+WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s
+  AND valid_to IS NULL
+  AND (%(since)s::timestamptz IS NULL OR valid_from > %(since)s)
+LIMIT %(limit)s
+
 -- name: list
 -- Skills live behind the skill API: the index knows which there are, only the API their text;
 -- their versions are the changes made here.
@@ -38,8 +54,7 @@ WHERE d.kind = 'SKILL' AND NOT %(expired)s
   AND (%(kind)s::text IS NULL OR %(kind)s = 'SKILL')
   AND (%(agent_id)s::text IS NULL OR EXISTS (
       SELECT FROM agent_skills s
-      JOIN agents a ON a.id = s.agent_id AND a.tenant_id = d.tenant_id
-      WHERE s.agent_id = %(agent_id)s AND s.name = d.item_id))
+      WHERE s.tenant_id = d.tenant_id AND s.agent_id = %(agent_id)s AND s.name = d.item_id))
 ORDER BY valid_from DESC NULLS LAST, item_id
 
 -- name: skill_change
@@ -113,8 +128,7 @@ WITH page AS (
           AND (%(kind)s::text IS NULL OR %(kind)s = 'SKILL')
           AND (%(agent_id)s::text IS NULL OR EXISTS (
               SELECT FROM agent_skills s
-              JOIN agents a ON a.id = s.agent_id AND a.tenant_id = d.tenant_id
-              WHERE s.agent_id = %(agent_id)s AND s.name = d.item_id))
+              WHERE s.tenant_id = d.tenant_id AND s.agent_id = %(agent_id)s AND s.name = d.item_id))
     ) known
     WHERE %(tenant)s::text IS NULL
        OR (tenant_id COLLATE "C", kind COLLATE "C", item_id COLLATE "C")

@@ -33,7 +33,7 @@ WITH noted AS (
     ON CONFLICT (change_id) DO UPDATE SET said = change_messages.said || excluded.said
 )
 UPDATE changes
-SET status = 'held', target_id = %(target_id)s, target_name = %(target_name)s,
+SET status = 'held', kind = %(kind)s, reason = %(reason)s, target_id = %(target_id)s, target_name = %(target_name)s,
     operation = %(operation)s, before = %(before)s, after = %(after)s,
     base_hash = %(base_hash)s, merge_mode = %(merge_mode)s, relationship = %(relationship)s,
     warnings = %(warnings)s, seen = %(seen)s, request = %(request)s, held = %(held)s,

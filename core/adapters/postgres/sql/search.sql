@@ -1,24 +1,51 @@
 -- name: put_document
-INSERT INTO search_documents (tenant_id, kind, item_id, agent_id, name, content, files, version)
-VALUES (%(tenant_id)s, %(kind)s, %(item_id)s, %(agent_id)s, %(name)s, %(content)s, %(files)s,
-        %(version)s)
-ON CONFLICT (tenant_id, kind, item_id) DO UPDATE
-SET agent_id = excluded.agent_id, name = excluded.name, content = excluded.content,
-    files = excluded.files, version = excluded.version, revision = excluded.revision
-RETURNING id, xmax <> 0 AS was_there
+-- The update comes first: an insert that turns into an update uses up an id, and those of postings
+-- have 31 bits. `keys` of a document that was there are replaced with its postings.
+WITH put AS (
+    SELECT %(tenant_id)s::text AS tenant_id, %(kind)s::text AS kind, %(item_id)s::text AS item_id,
+           %(agent_id)s::text AS agent_id, %(name)s::text AS name, %(content)s::text AS content,
+           %(files)s::text[] AS files, %(version)s::text AS version, %(length)s::integer AS length,
+           (SELECT array_agg(search_key(%(tenant_id)s, t.term))
+            FROM unnest(string_to_array(%(terms)s, E'\n')) AS t (term)) AS keys
+), updated AS (
+    UPDATE search_documents d
+    SET agent_id = p.agent_id, name = p.name, content = p.content, files = p.files,
+        version = p.version, length = p.length, revision = DEFAULT
+    FROM put p
+    WHERE d.tenant_id = p.tenant_id AND d.kind = p.kind AND d.item_id = p.item_id
+    RETURNING d.id
+), inserted AS (
+    INSERT INTO search_documents AS d
+        (tenant_id, kind, item_id, agent_id, name, content, files, version, length, keys)
+    SELECT p.tenant_id, p.kind, p.item_id, p.agent_id, p.name, p.content, p.files, p.version,
+           p.length, coalesce(p.keys, '{}')
+    FROM put p WHERE NOT EXISTS (SELECT FROM updated)
+    ON CONFLICT (tenant_id, kind, item_id) DO UPDATE
+    SET agent_id = excluded.agent_id, name = excluded.name, content = excluded.content,
+        files = excluded.files, version = excluded.version, length = excluded.length,
+        revision = excluded.revision
+    RETURNING d.id, d.xmax <> 0 AS was_there
+)
+SELECT id, true AS was_there FROM updated UNION ALL SELECT id, was_there FROM inserted
 
 -- name: drop_postings
-DELETE FROM search_postings WHERE document_id = %(id)s
+WITH gone AS (
+    DELETE FROM search_postings p USING search_documents d
+    WHERE d.id = %(id)s AND p.term = ANY (d.keys) AND p.document_id = d.id
+)
+UPDATE search_documents d
+SET keys = (SELECT coalesce(array_agg(search_key(%(tenant_id)s, t.term)), '{}')
+            FROM unnest(string_to_array(%(terms)s, E'\n')) AS t (term))
+WHERE d.id = %(id)s
 
 -- name: put_postings
 -- And the words, in the same round trip. Two concurrent writers may insert a word twice: neither
 -- waits for the other.
 WITH postings AS (
-    INSERT INTO search_postings (term, document_id, agent, impact, kind)
-    SELECT search_key(%(tenant_id)s, t.term), %(id)s, coalesce(hashtext(%(agent_id)s::text), 0),
-           t.impact, left(%(kind)s::text, 1)::"char"
+    INSERT INTO search_postings (term, document_id, owner, shape)
+    SELECT search_key(%(tenant_id)s, t.term), %(id)s, search_owner(%(agent_id)s, %(kind)s), t.shape
     FROM unnest(string_to_array(%(terms)s, E'\n'),
-                string_to_array(%(impacts)s, E'\n')::smallint[]) AS t (term, impact)
+                string_to_array(%(shapes)s, E'\n')::smallint[]) AS t (term, shape)
 )
 INSERT INTO search_vocabulary (term)
 SELECT n.key
@@ -34,7 +61,9 @@ WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
 -- The corpus, and how frequent each known term is: term -> [seen, last], in one round trip.
 -- Counting stops at the sample; the rest is extrapolated from ids. `mark` is the newest revision
 -- of a kind's documents, of the agent or, without one, of those that the tenant shares.
-SELECT count(*) AS seen, coalesce(min(s.id), 0) AS oldest, coalesce(max(s.id), 0) AS last,
+SELECT s.documents, s.length,
+       coalesce((SELECT d.id FROM search_documents d WHERE d.tenant_id = %(tenant_id)s
+                 ORDER BY d.id LIMIT 1), 0) AS oldest,
        coalesce((SELECT d.id FROM search_documents d WHERE d.tenant_id = %(tenant_id)s
                  ORDER BY d.id DESC LIMIT 1), 0) AS newest,
        coalesce(CASE WHEN %(agent_id)s::text IS NULL THEN
@@ -54,8 +83,9 @@ SELECT count(*) AS seen, coalesce(min(s.id), 0) AS oldest, coalesce(max(s.id), 0
                   ORDER BY p.document_id LIMIT %(sample)s) s
         ) f
         WHERE f.seen > 0) AS terms
-FROM (SELECT id FROM search_documents WHERE tenant_id = %(tenant_id)s
-      ORDER BY id LIMIT %(sample)s) s
+FROM (SELECT coalesce(sum(z.documents), 0)::bigint AS documents,
+             coalesce(sum(z.length), 0)::bigint AS length
+      FROM search_sizes z WHERE z.tenant_id = %(tenant_id)s) s
 
 -- name: frequencies
 SELECT t.term, f.seen, f.last
@@ -82,46 +112,60 @@ SELECT a.term FROM asked a, stored s WHERE a.key = ANY (s.keys)
 
 -- name: rank
 -- BM25 as in core/knowledge/search/ranking.py; weights are idf. A few rare terms find the
--- documents worth scoring, the others only add to their scores. `needed` is the part of all
--- weights that a document must contain. OFFSET 0 is a planner fence: the other terms are looked up
--- in each document, instead of reading all of its terms. The agent is checked twice because a
--- posting has only its hash.
+-- documents worth scoring, the others only add to their scores. `needed` is the part of all floors
+-- that a document must contain, `enough` that of those that were typed. OFFSET 0 is a planner fence: the other terms are looked up in each
+-- document found, instead of reading all their postings. A posting has only 14 bits of its agent's
+-- hash: the document tells.
 WITH asked AS MATERIALIZED (
-    SELECT a.weight, a.finds, search_key(%(tenant_id)s, a.term) AS key,
-           hashtext(%(agent_id)s::text) AS agent, left(%(kind)s::text, 1)::"char" AS kind
+    SELECT a.weight, a.floor, a.typed, a.finds, search_key(%(tenant_id)s, a.term) AS key
     FROM unnest(string_to_array(%(terms)s, E'\n'),
                 string_to_array(%(weights)s, E'\n')::float8[],
+                string_to_array(%(floors)s, E'\n')::float8[],
+                string_to_array(%(typed)s, E'\n')::float8[],
                 string_to_array(%(finds)s, E'\n')::boolean[])
-         AS a (term, weight, finds)
+         AS a (term, weight, floor, typed, finds)
+), scope AS MATERIALIZED (
+    SELECT CASE WHEN %(agent_id)s::text IS NOT NULL
+           THEN search_owner(%(agent_id)s, 'MEMORY') >> 2 END AS agent,
+           search_owner(NULL, 'MEMORY') >> 2 AS shared, search_owner(NULL, %(kind)s) & 3 AS kind
 ), found AS MATERIALIZED (
-    SELECT p.document_id AS id, sum(a.weight * p.impact) AS impact, sum(a.weight) AS weight
+    SELECT p.document_id AS id, sum(a.floor) AS floor, sum(a.typed) AS typed,
+           sum(a.weight * search_impact(p.shape, %(base)s::float8, %(slope)s::float8)) AS impact
     FROM asked a
     JOIN search_postings p ON p.term = a.key
     WHERE a.finds
-      AND (a.kind IS NULL OR p.kind = a.kind)
-      AND (a.agent IS NULL OR p.agent = 0 OR p.agent = a.agent)
+      AND ((SELECT s.agent FROM scope s) IS NULL
+           OR p.owner >> 2 = (SELECT s.agent FROM scope s)
+           OR p.owner >> 2 = (SELECT s.shared FROM scope s))
+      AND ((SELECT s.kind FROM scope s) IS NULL OR p.owner & 3 = (SELECT s.kind FROM scope s))
     GROUP BY p.document_id
-    HAVING sum(a.weight) >= %(needed)s
-        - (SELECT coalesce(sum(o.weight), 0) FROM asked o WHERE NOT o.finds)
+    HAVING sum(a.floor) >= %(needed)s
+            - (SELECT coalesce(sum(o.floor), 0) FROM asked o WHERE NOT o.finds)
+        OR sum(a.typed) >= %(enough)s
+            - (SELECT coalesce(sum(o.typed), 0) FROM asked o WHERE NOT o.finds)
     ORDER BY impact DESC, p.document_id
     LIMIT %(found)s
 ), rest AS MATERIALIZED (
-    SELECT f.id, sum(o.weights[p.place] * p.impact) AS impact, sum(o.weights[p.place]) AS weight
-    FROM found f
-    CROSS JOIN (SELECT array_agg(a.key) AS keys, array_agg(a.weight) AS weights
-                FROM asked a WHERE NOT a.finds) o
+    SELECT p.document_id AS id, sum(o.floor) AS floor, sum(o.typed) AS typed,
+           sum(o.weight * search_impact(p.shape, %(base)s::float8, %(slope)s::float8)) AS impact
+    FROM asked o
+    CROSS JOIN (SELECT array_agg(f.id ORDER BY f.id) AS ids FROM found f) f
     CROSS JOIN LATERAL (
-        SELECT array_position(o.keys, h.term) AS place, h.impact
+        SELECT h.document_id, h.shape
         FROM search_postings h
-        WHERE h.document_id = f.id AND h.term = ANY (o.keys)
+        WHERE h.term = o.key AND h.document_id = ANY (f.ids)
         OFFSET 0
     ) p
-    GROUP BY f.id
+    WHERE NOT o.finds
+    GROUP BY p.document_id
 ), best AS MATERIALIZED (
-    SELECT f.id, (f.impact + coalesce(r.impact, 0)) / 10000 AS bm25
+    SELECT f.id, f.impact + coalesce(r.impact, 0) AS bm25
     FROM found f
+    JOIN search_documents d ON d.id = f.id
     LEFT JOIN rest r ON r.id = f.id
-    WHERE f.weight + coalesce(r.weight, 0) >= %(needed)s
+    WHERE (f.floor + coalesce(r.floor, 0) >= %(needed)s
+           OR f.typed + coalesce(r.typed, 0) >= %(enough)s)
+      AND (%(agent_id)s::text IS NULL OR d.agent_id IS NULL OR d.agent_id = %(agent_id)s)
     ORDER BY bm25 DESC, f.id
     LIMIT %(limit)s
 )
@@ -129,7 +173,6 @@ SELECT d.kind, d.item_id, d.name, d.agent_id, left(d.content, %(scanned)s) AS co
        b.bm25
 FROM best b
 JOIN search_documents d ON d.id = b.id
-WHERE %(agent_id)s::text IS NULL OR d.agent_id IS NULL OR d.agent_id = %(agent_id)s
 ORDER BY b.bm25 DESC, d.id
 
 -- name: skills

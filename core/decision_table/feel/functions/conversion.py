@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta, timezone
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 
 from core.decision_table.feel.functions.function import Function
 from core.decision_table.feel.temporal import to_date, to_duration, to_moment, to_time
@@ -27,7 +27,9 @@ def _date(first: Value, month: Value = None, day: Value = None) -> date:
 
 def _time(first: Value, minute: Value = None, second: Value = None, offset: Value = None) -> time:
     if isinstance(first, Decimal) and isinstance(minute, Decimal) and isinstance(second, Decimal):
-        clock = to_time(f"{_whole(first):02}:{_whole(minute):02}:{_whole(second):02}")
+        whole = second.to_integral_value(ROUND_FLOOR)
+        fraction = f"{second - whole:f}".removeprefix("0")
+        clock = to_time(f"{_whole(first):02}:{_whole(minute):02}:{_whole(whole):02}{fraction}")
         return clock.replace(tzinfo=timezone(offset)) if isinstance(offset, timedelta) else clock
     if minute is None and second is None:
         if isinstance(first, str):
@@ -50,6 +52,8 @@ def _moment(first: Value, clock: Value = None) -> datetime:
 
 def _number(given: str | Decimal, grouping: str | None = None, point: str | None = None) -> Decimal:
     if isinstance(given, Decimal):
+        if grouping is not None or point is not None:
+            raise NoValue(Message("feel.number_given"))
         return given
     if grouping not in (None, " ", ",", ".") or point not in (None, ",", "."):
         raise NoValue(Message("feel.number_signs"))

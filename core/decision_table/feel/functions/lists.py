@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import cache
 
-from core.decision_table.feel.compare import less, same
+from core.decision_table.feel.compare import identical, less, same
 from core.decision_table.feel.functions.function import Function
 from core.decision_table.feel.values import NUMBERS, NoValue, Value, kind_of
 from core.domain.messages import Message
@@ -93,7 +93,7 @@ LISTS = {
     "sum": Function(lambda *given: total(items_of(given)), ("any",), "list", many=True),
     "all": Function(_all, ("any",), "list", many=True),
     "any": Function(_any, ("any",), "list", many=True),
-    "is": Function(same, ("any", "any"), "value1, value2"),
+    "is": Function(identical, ("any", "any"), "value1, value2"),
 }
 
 MAX_ITEMS = 100_000

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from core.domain.errors import InvalidInput
+from core.domain.input_formats.agents import tenants_by_agent
 from core.domain.input_formats.feedback import Line, Problem, agent_problem
-from core.domain.models import Agent
 from core.domain.models.base import Model
 from core.domain.ports import Agents, Inbox
 
@@ -36,7 +36,7 @@ async def take_in(
     on_progress: Callable[[int], None],
 ) -> Report:
     """Store good lines in batches; `on_progress` receives the bytes of each batch."""
-    known = {agent.id: agent for agent in await agents.list()}
+    known = tenants_by_agent(await agents.list())
     added: list[Added] = []
     problems: list[Problem] = []
     for batch in _batches(entries):
@@ -59,12 +59,12 @@ def _batches(entries: Iterable[Line | Problem]) -> Iterable[list[Line | Problem]
 
 
 def _sorted(
-    batch: Sequence[Line | Problem], agents: Mapping[str, Agent]
+    batch: Sequence[Line | Problem], tenants: Mapping[str, Collection[str]]
 ) -> tuple[list[Line], list[Problem]]:
     good: list[Line] = []
     bad: list[Problem] = []
     for entry in batch:
-        reason = agent_problem(entry.piece, agents) if isinstance(entry, Line) else entry.reason
+        reason = agent_problem(entry.piece, tenants) if isinstance(entry, Line) else entry.reason
         if isinstance(entry, Line) and reason is None:
             good.append(entry)
         else:

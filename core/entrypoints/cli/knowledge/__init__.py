@@ -63,9 +63,9 @@ async def _list(
 ) -> Sequence[KnowledgeItem]:
     from core.domain.models import Kind
 
-    await known_owner(opened, tenant, agent_id)
+    tenant = await known_owner(opened, tenant, agent_id)
     if kind in {None, Kind.SKILL} and not expired:
-        await refresh_skills(opened, await tenants_of(opened, tenant, agent_id))
+        await refresh_skills(opened, await tenants_of(opened, tenant))
     return await opened.stores.knowledge.list(
         tenant_id=tenant, agent_id=agent_id, kind=kind, expired=expired
     )

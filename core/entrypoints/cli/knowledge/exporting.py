@@ -56,7 +56,7 @@ async def _write(
     from core.entrypoints.cli.progress import count_bar
     from core.knowledge.transfer.exporter import Exporter
 
-    await known_owner(opened, tenant, agent)
+    tenant = await known_owner(opened, tenant, agent)
     exporter = Exporter(
         pages=opened.stores.pages, agents=opened.stores.agents, skills=opened.stores.skills
     )
@@ -86,6 +86,6 @@ def _output(out: Path | None) -> Iterator[TextIO]:
             yield stream
         draft.replace(out)
     except OSError as error:
-        raise InvalidInput(Message("file.unwritable", path=out, why=error.strerror)) from None
+        raise InvalidInput(Message("file.unwritable", path=out, why=error)) from None
     finally:
         draft.unlink(missing_ok=True)

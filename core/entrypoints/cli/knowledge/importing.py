@@ -188,18 +188,21 @@ async def _work(
 
 
 async def _importer(opened: App, asked: _Asked, *, dry_run: bool) -> Importer:
+    from core.domain.input_formats.agents import tenants_by_agent
+    from core.entrypoints.cli.knowledge.tenants import known_agent
     from core.knowledge.transfer.importer import Importer
     from core.knowledge.transfer.owners import Owners
 
-    agents = {agent.id: agent for agent in await opened.stores.agents.list()}
-    if asked.agent_id is not None and asked.agent_id not in agents:
-        agents[asked.agent_id] = await opened.stores.agents.get(asked.agent_id)
+    tenant_id = asked.tenant_id
+    if asked.agent_id is not None:
+        tenant_id = (await known_agent(opened, asked.agent_id, tenant_id)).tenant_id
+    tenants = tenants_by_agent(await opened.stores.agents.list())
     return Importer(
         gate=opened.gate,
         changes=opened.stores.changes,
         knowledge=opened.stores.knowledge,
         skills=opened.stores.skills,
-        owners=Owners(agents, asked.tenant_id, asked.agent_id),
+        owners=Owners(tenants, tenant_id, asked.agent_id),
         origin="stdin" if str(asked.file) == "-" else asked.file.name,
         replace=asked.replace,
         dry_run=dry_run,

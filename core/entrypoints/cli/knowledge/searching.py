@@ -115,8 +115,8 @@ async def _with_search(
     from core.app import program
 
     async with program.open_app(settings) as opened:
-        await known_owner(opened, wanted.tenant, wanted.agent_id)
-        tenant_id = wanted.tenant or await only_tenant(opened, wanted.agent_id)
+        tenant_id = await known_owner(opened, wanted.tenant, wanted.agent_id)
+        tenant_id = tenant_id or await only_tenant(opened)
         return await work(_Search(opened, tenant_id, wanted, wanted.limit or settings.search_limit))
 
 

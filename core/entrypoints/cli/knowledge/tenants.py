@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 from core.domain.errors import DependencyDown, InvalidInput, NotFound
 from core.domain.messages import Message
+from core.entrypoints.cli.exits import WrongCall
 from core.entrypoints.cli.output import talk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.app.program import App
+    from core.domain.models import Agent
 
 _LISTED = 20
 
 
-async def only_tenant(opened: App, agent_id: str | None = None) -> str:
-    """Return the tenant of an agent, or the only one there is. Raises InvalidInput, NotFound."""
-    if agent_id is not None:
-        return (await opened.stores.agents.get(agent_id)).tenant_id
+async def only_tenant(opened: App) -> str:
+    """Return the only tenant there is. Raises InvalidInput."""
     tenants = sorted({agent.tenant_id for agent in await opened.stores.agents.list()})
     if not tenants:
         raise InvalidInput(Message("cli.no_tenant"), hint=Message("cli.hint_tenant"))
@@ -50,18 +50,48 @@ async def known_tenant(opened: App, tenant: str) -> str:
     return tenant
 
 
-async def known_owner(opened: App, tenant: str | None, agent_id: str | None) -> None:
-    """Raise NotFound if the tenant or agent does not exist, or the agent is not the tenant's."""
+async def known_owner(opened: App, tenant: str | None, agent_id: str | None) -> str | None:
+    """Return the tenant that is meant: the one named, else the agent's; None if neither is named.
+
+    Raises NotFound if one does not exist, WrongCall if several tenants have such an agent.
+    """
     if tenant is not None:
         await known_tenant(opened, tenant)
     if agent_id is None:
-        return
-    agent = await opened.stores.agents.get(agent_id)
-    if tenant not in {None, agent.tenant_id}:
+        return tenant
+    return (await known_agent(opened, agent_id, tenant)).tenant_id
+
+
+async def known_agent(opened: App, agent_id: str, tenant: str | None) -> Agent:
+    """Return the agent of that id, the tenant's if one is named.
+
+    Raises NotFound, WrongCall if no tenant is named and several have such an agent.
+    """
+    found = {agent.tenant_id: agent for agent in await opened.stores.agents.of_id(agent_id)}
+    if not found:
+        raise NotFound(Message("no.agent", id=agent_id), hint=Message("see.agents"))
+    if tenant is None and len(found) > 1:
+        tenants = ", ".join(map(repr, found))
+        raise WrongCall(
+            Message("agents.of_several", id=agent_id, tenants=tenants),
+            hint=Message("cli.hint_tenant"),
+        )
+    if tenant is not None and tenant not in found:
         raise NotFound(
             Message("no.agent_of_tenant", tenant=tenant, agent=agent_id),
-            hint=Message("cli.hint_agent_tenant", tenant=agent.tenant_id),
+            hint=Message("cli.hint_agent_tenant", tenant=", ".join(map(repr, found))),
         )
+    return found[tenant] if tenant is not None else next(iter(found.values()))
+
+
+async def tenant_of(opened: App, tenant: str | None, agent_id: str | None) -> str | None:
+    """Return the tenant that is named, else the one that has such an agent, if any.
+
+    Raises WrongCall if several have.
+    """
+    if tenant is not None or agent_id is None or not await opened.stores.agents.of_id(agent_id):
+        return tenant
+    return (await known_agent(opened, agent_id, None)).tenant_id
 
 
 async def refresh_skills(opened: App, tenants: Sequence[str]) -> None:
@@ -73,14 +103,13 @@ async def refresh_skills(opened: App, tenants: Sequence[str]) -> None:
         talk(f"warning: skills may be stale: {error.message}")
 
 
-async def tenants_of(opened: App, tenant: str | None, agent_id: str | None) -> Sequence[str]:
-    """Return the named tenant, or those of all agents, or of one."""
+async def tenants_of(opened: App, tenant: str | None) -> Sequence[str]:
+    """Return the named tenant, or those of all agents."""
     if tenant:
         return [tenant]
-    agents = await opened.stores.agents.list()
-    return sorted({a.tenant_id for a in agents if agent_id in {None, a.id}})
+    return sorted({agent.tenant_id for agent in await opened.stores.agents.list()})
 
 
 async def follow_skills(opened: App, tenant: str | None) -> None:
     """Discover skills that others wrote, in one tenant or in all that have agents."""
-    await refresh_skills(opened, await tenants_of(opened, tenant, None))
+    await refresh_skills(opened, await tenants_of(opened, tenant))

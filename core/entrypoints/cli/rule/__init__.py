@@ -44,7 +44,8 @@ def decide(
         bool, typer.Option("--stdin", help="Read one JSON object a line, answer one a line.")
     ] = False,
     file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE.dmn", help="A DMN 1.3 file instead.")
+        Path | None,
+        typer.Option("--file", metavar="FILE.dmn", help="A DMN file (1.1 to 1.5) instead."),
     ] = None,
     decision: Annotated[
         str | None,
@@ -87,13 +88,13 @@ def _table(
 
     from core.decision_table import parse_xml
     from core.entrypoints.cli.files import read_text
-    from core.entrypoints.cli.rule.lookup import find_rule
+    from core.entrypoints.cli.rule.lookup import named_rule
     from core.entrypoints.cli.rule.naming import naming
 
     if file is not None:
         with naming(file):
             return parse_xml(read_text(file), decision=decision)
-    item = with_app(lambda opened: find_rule(opened.stores.knowledge, names[0], tenant, agent))
+    item = with_app(lambda opened: named_rule(opened, names[0], tenant, agent))
     return parse_xml(item.content)
 
 

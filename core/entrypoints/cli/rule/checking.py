@@ -44,7 +44,9 @@ class _Checked:
 
 
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE.dmn", help="A DMN 1.3 file; `-` is stdin.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.dmn", help="A DMN file (1.1 to 1.5); `-` is stdin.")
+    ],
     decision: Annotated[
         str | None,
         typer.Option("--decision", metavar="NAME", help="Name or id of one decision; else all."),
@@ -55,34 +57,39 @@ def check(
 
     Warnings alone leave 0.
     """
-    checked = _check(file, decision)
+    checked, asides = _check(file, decision)
     if as_json:
         items: list[JsonValue] = [item for one in checked for item in _items(one)]
         tables: list[JsonValue] = [_summary(one) for one in checked]
-        print_json({"items": items, "next": None, "tables": tables})
+        left: list[JsonValue] = [*asides]
+        print_json({"items": items, "next": None, "tables": tables, "not_evaluated": left})
     else:
         for one in checked:
             _show(one)
+        for aside in asides:
+            say(f"note: {one_line(aside)}")
     if any(one.errors for one in checked):
         raise typer.Exit(FAILED)
 
 
-def _check(file: Path, decision: str | None) -> list[_Checked]:
-    from core.decision_table import check_table, parse_tables, parse_xml
+def _check(file: Path, decision: str | None) -> tuple[list[_Checked], Sequence[str]]:
+    from core.decision_table import check_table, not_evaluated, parse_tables, parse_xml
     from core.entrypoints.cli.files import MAX_DOCUMENT, read_text
 
     text = read_text(file, most=MAX_DOCUMENT)
     with naming(file):
         if decision is not None:
             table = parse_xml(text, decision=decision)
-            return [_Checked(table.name, table, check_table(table))]
+            return [_Checked(table.name, table, check_table(table))], ()
         tables = parse_tables(text)
-    return [
+        asides = not_evaluated(text)
+    checked = [
         _Checked(
             read.decision, read.table, check_table(read.table) if read.table else (), read.problem
         )
         for read in tables
     ]
+    return checked, asides
 
 
 def _show(checked: _Checked) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.decision_table import parse_xml
-from core.decision_table.document.tables import cut_out, table_count
-from core.domain.errors import InvalidInput, NotFound, Refused
-from core.domain.hashing import text_hash
+from core.decision_table.document.aside import not_evaluated
+from core.decision_table.document.tables import ReadTable, cut_each, cut_out
+from core.domain.errors import InvalidInput, Refused
+from core.domain.hashing import name_key, text_hash
 from core.domain.messages import Message
 from core.domain.models import (
     ChangeStatus,
@@ -25,6 +26,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.entrypoints.cli.files import open_input
+from core.entrypoints.cli.knowledge.tenants import known_agent
 
 if TYPE_CHECKING:
     from core.app.program import App
@@ -35,32 +37,46 @@ _OVER = {ChangeStatus.APPLIED, ChangeStatus.REVERTED, ChangeStatus.REJECTED}
 
 @dataclass(frozen=True)
 class Document:
-    """A DMN document with one table: its origin, its text, and what of the file it lacks."""
+    """A DMN document with one table: its origin, its text, and what of the file it lacks.
+
+    `notes` name what else is in the file and not evaluated; the first document has them.
+    """
 
     file: str
     name: str
     xml: str
     left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-def documents_of(file: Path, decisions: Sequence[str]) -> list[Document]:
-    """Read the tables of a file: the only one, or those named. Raises InvalidInput, NotFound.
+def documents_of(file: Path, decisions: Sequence[str]) -> tuple[list[Document], list[str]]:
+    """Read the tables of a file, each as a document of its own, and why others are none.
 
-    A file with several tables is refused if none is named, since nothing is omitted silently.
+    These are all tables, or those of the decisions named. Raises InvalidInput, NotFound.
     """
     xml = _text(file)
-    if not decisions:
-        try:
-            return [Document(str(file), parse_xml(xml).name, xml)]
-        except InvalidInput as error:
-            if table_count(xml) > 1:
-                error.hint = Message("cli.hint_decisions")
-            raise
-    found = []
-    for decision in decisions:
-        cut = cut_out(xml, decision)
-        found.append(Document(str(file), parse_xml(cut.xml).name, cut.xml, cut.left_out))
-    return found
+    notes = not_evaluated(xml)
+    documents, problems = [], []
+    for cut in [cut_out(xml, decision) for decision in decisions] or cut_each(xml):
+        if isinstance(cut, ReadTable):
+            problems.append(Message("dmn.of_decision", name=cut.decision or "?", why=cut.problem))
+            continue
+        name = parse_xml(cut.xml).name
+        documents.append(Document(str(file), name, cut.xml, cut.left_out, notes))
+        notes = ()
+    return documents, [*problems, *_named_twice(documents)]
+
+
+def _named_twice(documents: list[Document]) -> list[str]:
+    """Take out the tables that share a name with another one, and return what to say of them."""
+    names = [name_key(document.name) for document in documents]
+    twice = [document for document in documents if names.count(name_key(document.name)) > 1]
+    for document in twice:
+        documents.remove(document)
+    return [
+        Message("dmn.several_decisions", name=name)
+        for name in dict.fromkeys(document.name for document in twice)
+    ]
 
 
 class Importer:
@@ -79,13 +95,8 @@ class Importer:
     async def open(
         cls, app: App, agent_id: str, tenant_id: str | None, *, replace: bool, unrelated: str
     ) -> Importer:
-        """Create an importer for an existing agent. Raises NotFound."""
-        agent = await app.stores.agents.get(agent_id)
-        if tenant_id not in (None, agent.tenant_id):
-            raise NotFound(
-                Message("no.agent_of_tenant", tenant=tenant_id, agent=agent_id),
-                hint=Message("cli.hint_agent_tenant", tenant=agent.tenant_id),
-            )
+        """Create an importer for an existing agent. Raises NotFound, WrongCall."""
+        agent = await known_agent(app, agent_id, tenant_id)
         return cls(app, agent.tenant_id, agent_id, replace=replace, unrelated=unrelated)
 
     async def take(self, document: Document) -> Receipt:

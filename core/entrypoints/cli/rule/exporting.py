@@ -29,11 +29,11 @@ def export(
 
     With --json and -o stdout gets which table it is and how many bytes it has.
     """
-    from core.entrypoints.cli.rule.lookup import find_rule
+    from core.entrypoints.cli.rule.lookup import named_rule
 
     if as_json and out is None:
         raise WrongCall(Message("cli.json_xml"), hint=see_help("rule export"))
-    item = with_app(lambda opened: find_rule(opened.stores.knowledge, name, tenant, agent))
+    item = with_app(lambda opened: named_rule(opened, name, tenant, agent))
     data = item.content.encode("utf-8")
     if out is None:
         sys.stdout.buffer.write(data)
@@ -41,7 +41,7 @@ def export(
     try:
         out.write_bytes(data)
     except OSError as error:
-        raise InvalidInput(Message("file.unwritable", path=out, why=error.strerror)) from None
+        raise InvalidInput(Message("file.unwritable", path=out, why=error)) from None
     if as_json:
         print_json({"id": item.id, "name": item.name, "path": str(out), "size": len(data)})
     else:

@@ -80,11 +80,17 @@ class _Outcomes:
             talk(f"{document.file}: warning: {warning}")
         for name in document.left_out:
             talk(f"{document.file}: left out: the table of '{name}'")
+        for note in document.notes:
+            talk(f"{document.file}: note: {note}")
         if not receipt.status.is_outcome:
             self.failed(document.file, *refusal(document, receipt))
             return
         outcomes = receipt.model_dump(mode="json", exclude={"hits", "category"})
-        self.items.append({"file": document.file, "left_out": [*document.left_out], **outcomes})
+        asides: dict[str, JsonValue] = {
+            "left_out": [*document.left_out],
+            "not_evaluated": [*document.notes],
+        }
+        self.items.append({"file": document.file, **asides, **outcomes})
 
     def failed(self, file: str, reason: str, findings: Sequence[str] = ()) -> None:
         """Record why a file was not imported, and print it; each finding on a line of its own."""
@@ -96,7 +102,7 @@ class _Outcomes:
 
 def import_(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE.dmn", help="DMN 1.3 files; `-` is stdin.")
+        list[Path], typer.Argument(metavar="FILE.dmn", help="DMN files (1.1 to 1.5); `-` is stdin.")
     ],
     agent: Annotated[
         str, typer.Option("--agent", metavar="AGENT", help="Agent that the tables are for.")
@@ -108,7 +114,9 @@ def import_(
     decision: Annotated[
         list[str] | None,
         typer.Option(
-            "--decision", metavar="NAME", help="Decision of a file that holds several; repeat it."
+            "--decision",
+            metavar="NAME",
+            help="Decision of a file that holds several, else all; repeat it.",
         ),
     ] = None,
     replace: Annotated[
@@ -127,7 +135,10 @@ def import_(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Bring .dmn files in, byte for byte. What is in already stays as it is; good files go in."""
+    """Bring .dmn files in, each table as a rule of its own. Good tables go in, others are named.
+
+    A file of one table is stored byte for byte. What is in already stays as it is.
+    """
     if decision and len(files) > 1:
         raise WrongCall(Message("cli.decision_one_file"), hint=see_help("rule import"))
     asked = _Asked(agent, tenant, replace, unrelated.strip(), dry_run)
@@ -155,10 +166,12 @@ def _read(
     from core.entrypoints.cli.rule.documents import documents_of
 
     try:
-        return documents_of(file, decisions)
+        documents, problems = documents_of(file, decisions)
     except (InvalidInput, NotFound) as error:
-        outcomes.failed(str(file), error.sentences)
-        return []
+        documents, problems = [], [error.sentences]
+    for problem in problems:
+        outcomes.failed(str(file), problem)
+    return documents
 
 
 def _submit(documents: list[Document], asked: _Asked, outcomes: _Outcomes) -> None:

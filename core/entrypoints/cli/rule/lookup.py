@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from core.domain.errors import InvalidInput, NotFound
 from core.domain.hashing import name_key
 from core.domain.messages import Message, joined
 from core.domain.models import Kind, KnowledgeItem
 from core.domain.ports import Knowledge
+from core.entrypoints.cli.knowledge.tenants import tenant_of
+
+if TYPE_CHECKING:
+    from core.app.program import App
+
+
+async def named_rule(
+    opened: App, name: str, tenant_id: str | None, agent_id: str | None
+) -> KnowledgeItem:
+    """Return the one table of that name; raises as `find_rule`, WrongCall as `tenant_of`."""
+    tenant = await tenant_of(opened, tenant_id, agent_id)
+    return await find_rule(opened.stores.knowledge, name, tenant, agent_id)
 
 
 async def find_rule(
@@ -33,14 +47,14 @@ async def find_rule(
 
 
 def _whose(tenant_id: str | None, agent_id: str | None) -> str:
-    if tenant_id is None and agent_id is None:
-        return ""
-    agent = Message("rule.agent", agent=agent_id)
-    owner = Message("rule.tenant", tenant=tenant_id)
-    if tenant_id is None:
-        owner = agent
-    elif agent_id is not None:
+    if tenant_id is not None and agent_id is not None:
         owner = _of_both(agent_id, tenant_id)
+    elif tenant_id is not None:
+        owner = Message("rule.tenant", tenant=tenant_id)
+    elif agent_id is not None:
+        owner = Message("rule.agent", agent=agent_id)
+    else:
+        return ""
     return Message("rule.for", owner=owner)
 
 

@@ -53,6 +53,27 @@ def ask(
     return dialog
 
 
+def ask_which(
+    visit: Visit,
+    title: str,
+    do: str,
+    options: Sequence[str],
+    chosen: Sequence[str],
+    on_chosen: Callable[[Sequence[str]], Awaitable[None]],
+) -> ui.dialog:
+    """Create a dialog in which any number of options is chosen; `chosen` are at first."""
+    with _dialog(title) as dialog:
+        chooser = ui.select([*options], value=[*chosen], multiple=True, label=title)
+        chooser.props("outlined use-chips").classes("full-width")
+
+        async def go() -> None:
+            dialog.close()
+            await on_chosen([str(option) for option in chooser.value or ()])
+
+        _buttons(visit, dialog, do, go)
+    return dialog
+
+
 def keys_help(visit: Visit, keys: Mapping[str, str]) -> ui.dialog:
     """Create the dialog that lists the keys."""
     with _dialog(visit.say("frame.keys")) as dialog:

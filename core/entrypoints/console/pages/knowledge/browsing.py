@@ -11,6 +11,7 @@ from core.domain.errors import InvalidInput
 from core.domain.messages import Message
 from core.domain.models import Hit, Kind, Reach
 from core.domain.models.views import KnowledgeFilter, Listed
+from core.entrypoints.console.pages.knowledge.lists import agents_list
 from core.entrypoints.console.parts.lists import chip, empty, listed, pages, twin
 from core.entrypoints.console.parts.markup import address, el, join, link, show
 from core.entrypoints.console.parts.named import kind, moment, reach_text
@@ -35,6 +36,8 @@ async def build(visit: Visit) -> None:
     show(el("h1", visit.say("frame.knowledge")))
     _fields(visit, given)
     show(el("nav", *_chips(visit, given), class_="chips", aria_label=visit.say("common.kind")))
+    if given["agent"]:
+        await agents_list(visit, given["agent"], given["tenant"])
     if given["q"]:
         await _search(visit, given["q"], given, of)
     else:

@@ -14,6 +14,7 @@ from core.domain.messages import Message
 from core.domain.models import SKILL_MD, DecisionTable, Kind
 from core.domain.models.access import Role
 from core.domain.models.views import Version
+from core.entrypoints.console.pages.knowledge.lists import SkillHolders
 from core.entrypoints.console.pages.knowledge.versions import because, version_rows
 from core.entrypoints.console.parts.dialogs import ask
 from core.entrypoints.console.parts.lists import badge, listed
@@ -115,7 +116,11 @@ async def build(visit: Visit) -> None:
         drawn.clear()
         with drawn:
             await _item(visit, service, location, versions)
+            if location.kind is Kind.SKILL and location.version is None:
+                await holders.draw(versions.tenant_id)
             _restoring(visit, service, location, versions, dialogs, restored)
+
+    holders = SkillHolders(visit, location.id, dialogs, lambda: draw(location))
 
     async def restored() -> None:
         ui.navigate.history.replace(current.address())

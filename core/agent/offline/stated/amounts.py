@@ -1,0 +1,217 @@
+"""Numbers, dates and times of day in Korean and English text, with their units."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+
+from core.agent.offline.text import words
+
+_BIG = {
+    "십": 10, "백": 10**2, "천": 10**3, "만": 10**4, "십만": 10**5, "백만": 10**6,
+    "천만": 10**7, "억": 10**8, "조": 10**12,
+    "hundred": 10**2, "k": 10**3, "thousand": 10**3, "million": 10**6, "m": 10**6,
+    "billion": 10**9,
+}  # fmt: skip
+_NATIVE = {
+    "한": 1, "두": 2, "세": 3, "석": 3, "네": 4, "넉": 4, "다섯": 5, "여섯": 6,
+    "일곱": 7, "여덟": 8, "아홉": 9,
+    "열": 10, "열한": 11, "열두": 12, "열다섯": 15, "스무": 20, "서른": 30,
+}  # fmt: skip
+_SPOKEN = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
+    "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "a hundred": 100, "a thousand": 1000,
+    "a million": 10**6, "a": 1, "an": 1,
+}  # fmt: skip
+_SINO = {sign: number for number, sign in enumerate("일이삼사오육칠팔구", 1)}
+_STEPS = {"십": 10, "백": 100, "천": 1000}
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
+    )
+}
+
+_DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_SCALE = r"천만|백만|십만|억|만|천|백|조"
+_LARGE = r"(?:hundred|thousand|million|billion)\b|(?<=\d)[kKM]\b"
+_KOREAN_UNITS = (
+    "원|달러|유로|엔|위안|건|개월|개|명|인분|인|세|살|일|주|달|년|시간|분|초|%|퍼센트|프로|도"
+    "|점|회|번|차례|"
+    "킬로그램|킬로미터|킬로와트시|킬로|그램|톤|미터|kWh|kW|kg|km|cm|mm|ppm|dB|°C|℃|g|m|인승|평"
+    "|층|장|대|줄|자|글자|페이지|쪽|박스|상자|병|권|평|박|잔|"
+    "GB|MB|L|mL|KRW|USD|EUR|학점|등급|등|위|단계|곳|팀|호|칸|석|끼|리터|배|데시벨|볼트|와트"
+    "|포인트"
+)
+_ENGLISH_UNITS = (
+    "%|percent|per cent|KRW|USD|EUR|GBP|won|dollars?|euros?|pounds?|kg|kgs|kilos?|grams?|g|tons?|"
+    "tonnes?|lbs?|km/h|kph|mph|km|kilomet(?:re|er)s?|miles?|met(?:re|er)s?|cm|mm|bar|m|feet"
+    "|foot|ft|"
+    "years?|months?|weeks?|(?:working |business |calendar )?days?|nights?|hours?|hrs?|minutes?"
+    "|mins?|"
+    "seconds?|degrees?(?: C| Celsius)?|°C|°|points?|items?|people|persons?|guests?|users?|seats?|"
+    "units?|pieces?|pages?|words?|characters?|times|copies|boxes|pallets?|lit(?:re|er)s?|GB|MB|"
+    "employees|staff|students|passengers|bags|tickets|attempts|failures|strikes|absences|kWh"
+    "|decibels"
+)
+_KOREAN_UNITS = "|".join(sorted(_KOREAN_UNITS.split("|"), key=len, reverse=True))
+_UNIT = {
+    "살": "세", "달": "개월", "퍼센트": "%", "프로": "%", "킬로그램": "kg",
+    "그램": "g", "킬로미터": "km",
+    "미터": "m", "킬로": "kg", "번": "회", "차례": "회", "인": "명", "글자": "자", "쪽": "페이지",
+    "percent": "%", "per cent": "%", "kgs": "kg", "kilo": "kg", "kilos": "kg", "hr": "hour",
+    "hrs": "hour", "min": "minute", "mins": "minute", "people": "person", "kilometre": "km",
+    "kilometer": "km", "gram": "g", "metre": "m", "meter": "m", "tonne": "ton",
+}  # fmt: skip
+MONEY = words("원 달러 유로 엔 위안 KRW USD EUR GBP won dollar euro pound ₩ $ € £")
+
+_DATE = re.compile(
+    r"(?P<y>\d{4})년\s*(?P<mo>\d{1,2})월\s*(?P<d>\d{1,2})일"
+    r"|(?P<y2>\d{4})-(?P<mo2>\d\d)-(?P<d2>\d\d)"
+    r"|(?P<d3>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<mo3>[A-Z][a-z]{2,8}),?\s+(?P<y3>\d{4})"
+    r"|(?P<mo4>[A-Z][a-z]{2,8})\s+(?P<d4>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<y4>\d{4})"
+)
+_CLOCK = re.compile(
+    r"(?P<half>오전|오후|새벽|아침|저녁|밤|낮)?\s*(?P<h>\d{1,2})시(?!간)(?:\s*(?P<mi>\d{1,2})분"
+    r"|\s*(?P<hh>반))?"
+    r"|(?<![\d:])(?P<h2>\d{1,2}):(?P<mi2>\d\d)(?![\d:])(?:\s*(?P<ap2>[ap])\.?m\b\.?)?"
+    r"|(?<![\d.])\b(?P<h3>\d{1,2})\s*(?P<ap3>[ap])\.?m\b\.?|(?P<noon>\bnoon\b|정오)",
+    re.I,
+)
+_SINO_WORDS = r"[일이삼사오육칠팔구]?[십백천만억](?:[일이삼사오육칠팔구십백천만억]*)"
+_KOREAN = re.compile(
+    rf"(?P<lead>[₩$€£]\s?)?(?:(?P<digits>{_DIGITS})\s?(?P<scale>{_SCALE})?"
+    rf"(?:\s?(?P<more>\d[\d,]*)\s?(?P<more_scale>천만|백만|십만|만|천|백))?"
+    rf"|(?<![가-힣])(?P<native>{'|'.join(sorted(_NATIVE, key=len, reverse=True))})(?=\s?(?:번"
+    rf"|명|개|건|시간|달|살|"
+    rf"회|장|대|주|차례|병|권|박스|줄|곳|끼|잔))"
+    rf"|(?<![가-힣])(?P<sino>{_SINO_WORDS})(?=\s?(?:원|명|개|건|년|회|점|세|일|퍼센트|달러|자"
+    rf"|킬로)))"
+    rf"\s?(?P<unit>{_KOREAN_UNITS})?(?:\s?어치|째)?"
+)
+_ENGLISH = re.compile(
+    rf"(?P<lead>[₩$€£]\s?|\b(?:KRW|USD|EUR"
+    rf"|GBP)\s)?(?:(?<![\w.])(?P<digits>{_DIGITS})\s?(?P<scale>{_LARGE})?"
+    rf"|\b(?P<spoken>{'|'.join(sorted(_SPOKEN, key=len, reverse=True))})\b"
+    r"(?!(?<=\ba)\s(?!year|month|week|day))(?!(?<=\ban)\s(?!hour)))"
+    rf"(?:[\s-]?(?P<unit>{_ENGLISH_UNITS})(?![\w]))?",
+    re.I,
+)
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number, date or time of day as FEEL text, and where it stands."""
+
+    text: str
+    kind: str
+    unit: str
+    start: int
+    end: int
+
+
+def amounts(text: str, *, korean: bool) -> list[Amount]:
+    """Return the amounts of a text in order; what reads as a date or time is no number."""
+    found: list[Amount] = []
+    for pattern, read in (
+        (_DATE, _date),
+        (_CLOCK, _clock),
+        (_KOREAN if korean else _ENGLISH, _number),
+    ):
+        for match in pattern.finditer(text):
+            taken = any(one.start < match.end() and match.start() < one.end for one in found)
+            amount = None if taken else read(match)
+            if amount is not None and amount.kind == "unclear" and "오후" in text[: match.start()]:
+                amount = replace(amount, text=_afternoon(match), kind="time")
+            if amount is not None:
+                found.append(amount)
+    return sorted(found, key=lambda one: one.start)
+
+
+def _span(match: re.Match[str]) -> tuple[int, int]:
+    text = match[0]
+    return match.start() + len(text) - len(text.lstrip()), match.start() + len(text.rstrip())
+
+
+def _date(match: re.Match[str]) -> Amount | None:
+    parts = {key.rstrip("234"): value for key, value in match.groupdict().items() if value}
+    month = _MONTHS.get(parts["mo"][:3].lower()) or (
+        int(parts["mo"]) if parts["mo"].isdigit() else 0
+    )
+    try:
+        day = date(int(parts["y"]), month, int(parts["d"]))
+    except ValueError:
+        return None
+    return Amount(f'date("{day}")', "date", "", *_span(match))
+
+
+def _clock(match: re.Match[str]) -> Amount | None:
+    if match["noon"]:
+        return Amount('time("12:00:00")', "time", "", *_span(match))
+    hour = int(match["h"] or match["h2"] or match["h3"])
+    minute = 30 if match["hh"] else int(match["mi"] or match["mi2"] or 0)
+    half = (match["ap2"] or match["ap3"] or "").lower()
+    if match["h"] and not match["half"] and hour < 8:
+        return Amount("", "unclear", "", *_span(match))  # 3시 may be at night or in the afternoon
+    if half == "p" or match["half"] in {"오후", "저녁", "밤"}:
+        hour = hour % 12 + 12
+    elif half == "a" or match["half"] in {"오전", "새벽"}:
+        hour %= 12
+    if hour > 23 or minute > 59:
+        return None
+    return Amount(f'time("{hour:02}:{minute:02}:00")', "time", "", *_span(match))
+
+
+def _afternoon(match: re.Match[str]) -> str:
+    minute = 30 if match["hh"] else int(match["mi"] or 0)
+    return f'time("{int(match["h"]) % 12 + 12:02}:{minute:02}:00")'
+
+
+def _number(match: re.Match[str]) -> Amount | None:
+    group = match.groupdict()
+    unit = (group["unit"] or "").strip()
+    word = group.get("native") or group.get("spoken") or ""
+    if group["digits"]:
+        value = Decimal(group["digits"].replace(",", "")) * _BIG.get(
+            (group["scale"] or "").lower(), 1
+        )
+        if group.get("more"):
+            value += Decimal(group["more"].replace(",", "")) * _BIG[group["more_scale"]]
+    elif group.get("sino"):
+        value = Decimal(_sino(group["sino"]))
+    else:
+        value = Decimal(_NATIVE.get(word) or _SPOKEN[word.lower()])
+    lead = (group["lead"] or "").strip()
+    plain = f"{value.normalize():f}"
+    return Amount(plain, "number", lead or _unit(unit), *_span(match))
+
+
+def _unit(word: str) -> str:
+    lower = word.lower()
+    if word in _UNIT or lower in _UNIT:
+        return _UNIT.get(word) or _UNIT[lower]
+    if lower.startswith(("degree", "°")):
+        return "degree"
+    single = lower.removesuffix("s") if lower.isascii() and len(lower) > 3 else word
+    return _UNIT.get(single, single)
+
+
+def _sino(text: str) -> int:
+    total = part = digit = 0
+    for sign in text:
+        if sign in _SINO:
+            digit = _SINO[sign]
+        elif sign in _STEPS:
+            part, digit = part + (digit or 1) * _STEPS[sign], 0
+        else:
+            total, part, digit = total + ((part + digit) or 1) * _BIG[sign], 0, 0
+    return total + part + digit
+
+
+def amount(text: str) -> str:
+    """Return the first amount of a text in digits: `100만` is 1000000, `1억 5천만` is 150000000."""
+    korean = bool(re.search("[가-힣]", text))
+    return next(one.text for one in amounts(text, korean=korean) if one.kind == "number")

@@ -1,0 +1,316 @@
+"""The English words that tell conditions from outcomes (data of `english`)."""
+
+from __future__ import annotations
+
+import re
+
+from core.agent.offline.text import words
+
+# How a number is compared: the words before it, and those after it.
+BEFORE = (
+    (
+        "<=",
+        r"no (?:more|longer|later|higher|older|larger|heavier) than|not (?:more|longer|over"
+        r"|above|exceeding)(?: than)?",
+    ),
+    (
+        "<=",
+        r"at most|up to(?: and including)?|a maximum of|max(?:imum)?(?: of)?|within|by"
+        r"|inside",
+    ),
+    (
+        ">=",
+        r"no (?:less|fewer|earlier|lower|younger) than|not (?:less|fewer) than|at least|a "
+        r"minimum of|min(?:imum)?(?: of)?",
+    ),
+    (">=", r"(?:from|starting (?:from|at|on)|as of)"),
+    (
+        ">",
+        r"(?:more|greater|higher|longer|larger|bigger|older|heavier|later|bigger|further"
+        r"|farther|taller|warmer|hotter|wider) than",
+    ),
+    (">", r"over|above|exceeds?|exceeding|in excess of|beyond|past|after|upwards of"),
+    (
+        "<",
+        r"(?:less|fewer|lower|shorter|smaller|younger|lighter|earlier|cheaper|sooner|colder"
+        r"|nearer) than",
+    ),
+    ("<", r"under|below|before"),
+)
+AFTER = (
+    (
+        ">=",
+        r"\s?\+|\s(?:or|and) (?:more|over|above|up|upwards?|older|longer|heavier|higher|later"
+        r"|after|greater|larger|further|warmer|hotter|taller|wider|faster)(?!\s(?:than\b"
+        r"|[\d₩$€£]))"
+        r"|\s?onwards?|\sand up",
+    ),
+    (
+        "<=",
+        r"\s(?:or|and) (?:less|under|below|fewer|younger|shorter|lighter|lower|earlier|before"
+        r"|smaller|cheaper|colder|slower|cooler)(?!\s(?:than\b|[\d₩$€£]))",
+    ),
+)
+RANGE = re.compile(r"\s?(?:to|and|-|–|—|through|until|up to)\s?(?:and including\s)?", re.I)
+RANGES = re.compile(
+    r"(?:\b(?P<between>between)|\b(?P<from>from)|\b(?:aged|of|in|weighing|costing))?\s*$", re.I
+)
+IF = re.compile(
+    r"(?P<unless>unless\s)?(?P<even>even (?:if|when|where|for)\s)?(?P<if>(?:if|when|whenever"
+    r"|where|in case|once|for|with|should|as soon as|any time|anytime)\s)?",
+    re.I,
+)
+_VERBS = words(
+    "must should shall can cannot can't could may might will won't need needs "
+    "require requires get gets go goes pay pays ship ships is are isn't aren't was were have "
+    "has do does don't doesn't qualify qualifies count counts cost costs receive receives earn "
+    "earns come comes ride rides enter enters travel travels use uses wait waits call calls ask "
+    "asks send tell route escalate apply applies add charge charges refund refunds reject "
+    "rejects approve notify let take takes stay stays fall falls stop shut turn switch put hold "
+    "give offer offers contact involve inform open close pass passes fail fails land lands "
+    "start starts end ends expire expires become becomes include includes incur incurs attract "
+    "attracts carry carries trigger triggers demand demands deserve deserves wins win skip "
+    "skips bypass sign signs flag book treat handle file keep move mark log bring ring page "
+    "raise lower cancel return order waive deduct double issue gives report sits sit join joins "
+    "left leave eat eats drink drinks sleep sleeps vote votes drive drives buy buys rent rents "
+    "borrow borrows want wants sail swim climb attend attends meet meets speak work works mean "
+    "means brings deliver delivers check checks review reviews print prints pack packs load "
+    "loads clean cleans record records save saves answer answers reply replies remind warn "
+    "warns block blocks lock locks limit limits replace replaces repair repairs reorder "
+    "postpone delay delays train trains test tests measure measures belong belongs follow "
+    "follows see show shows run runs share shares line lines closes walk lose loses touch "
+    "touches lift lifts"
+)
+_STARTS = words(
+    "you we they it he she please always never just only automatically also then "
+    "there no free nothing"
+)
+_ALTERNATIVES = "|".join(
+    re.escape(word)
+    for word in sorted({*_VERBS, *(f"{verb}s" for verb in _VERBS)}, key=len, reverse=True)
+)
+VERB = rf"(?:{_ALTERNATIVES}|{'|'.join(_STARTS)})"
+# What may stand between an amount and the outcome: `days after purchase`, `in total`, `old`.
+POST = re.compile(
+    r"(?:\s(?:inclusive|each|old|long|away|late|overdue|early|wide|high|heavy|deep|tall|in "
+    r"total|in value|of age|in a row|or so|"
+    r"a day|a night|an hour|a week|a month|a year|a night|an hour|a head|apiece|per \w+"
+    r"|(?:after|before|since|from|of|in|on|at|to|past|into) (?:the |a |an |their |our |his |her "
+    r"|its )?"
+    rf"(?!{VERB}\b)[\w-]+(?: (?!{VERB}\b)[\w-]+)?))*",
+    re.I,
+)
+ELSE = re.compile(
+    r"(?:(?P<none>no ?one else|nobody else|nothing else|none of the (?:others|rest))\b"
+    r"|(?:for |to |with )?(?:everything|everyone|everybody|anything|anyone|anybody|all) else\b"
+    r"|otherwise\b|if not\b|else\b"
+    r"|(?:for |to )?(?:all |any |the )?(?:others\b|the rest\b|rest\b|remainder\b|remaining \w+"
+    r"|other \w+(?: \w+)?(?= (?:must|should|can|can't|may|will|need|needs|get|gets|go|goes|pay|"
+    r"pays|are|is|don't|do|have|ship|stay|take|cost|costs)\b)))[,:]?",
+    re.I,
+)
+LEADS = re.compile(
+    r"^(?:from now on|going forward|in future|please|also|as a rule|remember|note(?: that)?|fyi"
+    r"|just so you know|hi|ok|okay|so|and|"
+    r"by the way|our rule is|the rule is|our policy is(?: that)?|we agreed(?: that)?"
+    r"|always)[,:]?\s+",
+    re.I,
+)
+VAGUE = re.compile(
+    r"\b(?:roughly|usually|normally|generally|typically|often|sometimes|mostly|judg(?:e?)ment"
+    r"|depends?|depending|feel|feels|maybe|"
+    r"perhaps|possibly|probably|try to|where you can|where possible|if possible|if needed|as "
+    r"needed|decent|reasonable|sensible|"
+    r"about|around|approximately|approx|or so|weigh up|consider|a few|several|many|most|doubt"
+    r"|unsure|not sure|hesitat\w*|let it slide|flexible|"
+    r"it's fine|feel free|use your|common sense|ideally|preferably|likely|seems?|looks? like"
+    r"|appropriate|nearly|almost|lenient|"
+    r"tends?|prefer|rather|good idea|best to|might|case by case|within reason|gut)\b",
+    re.I,
+)
+EXCEPT = re.compile(
+    r"\b(?:except|exception|excluding|apart from|other than|however|only if|only when|provided"
+    r"|as long as|although|though|"
+    r"whichever|whatever|unless|but|even|until|nor|either|instead of)\b",
+    re.I,
+)
+INSIDE = re.compile(r"\b(?:if|when|whenever|otherwise|or else|in which case)\b", re.I)
+ARTICLES = words(
+    "a an the any all every each our your their its his her my this that these those some"
+)
+LINKS = words(
+    "is are was were be been of that which who with by for has have had in at it it's "
+    "they they're he she you we i placed made aged worth costing weighing taking totalling "
+    "totaling lasting booked received sent submitted costs cost weighs weigh takes take lasts "
+    "last goes go gets get comes come to from on than do does value valued priced there a an "
+    "the only arriving arrives arrive filed logged bought ordered requested running runs "
+    "measuring travelling traveling carrying spends spend spending stays stay staying reaches "
+    "reach hits hit rises rise climbs drops drop falls fall scores score scoring contain "
+    "contains containing needs need someone somebody anyone anybody something anything you're "
+    "we're"
+)
+MEASURES = (
+    (re.compile(r"\b(?:weigh\w*|heavier|lighter|heavy)\b", re.I), "weight"),
+    (re.compile(r"\b(?:aged|older|younger|years old|of age|year olds?)\b", re.I), "age"),
+    (re.compile(r"\b(?:last\w*|longer|tak(?:es?|ing))\b", re.I), "duration"),
+    (re.compile(r"\b(?:scor\w+)\b", re.I), "score"),
+    (re.compile(r"\b(?:cost\w*|priced|worth|cheaper)\b", re.I), "amount"),
+)
+DEFAULTS = {
+    "kg": "weight", "g": "weight", "ton": "weight", "lb": "weight", "km": "distance",
+    "mile": "distance",
+    "m": "length", "cm": "length", "%": "rate", "degree": "temperature", "year": "duration",
+    "month": "duration", "week": "duration", "day": "days", "working day": "working days",
+    "business day": "business days", "night": "nights", "hour": "duration", "minute": "duration",
+    "second": "duration", "person": "people", "item": "items", "point": "points", "page": "pages",
+    "GB": "size", "MB": "size", "time": "times",
+}  # fmt: skip
+SHOWN = words("kg g ton lb km mile m cm % degree year month week day hour minute second GB MB") | {
+    "working day",
+    "business day",
+}
+IS = re.compile(
+    r"(?P<who>(?:(?!\b(?:if|when|then)\b)[\w'-]+ ){0,4}?(?:it|they|he|she|we|you|[\w-]+))(?:'s"
+    r"|'re| is| are)(?P<not>n't| not)? "
+    r"(?:an? |the )?(?P<value>[\w-]+(?: [\w-]+)?)(?=\s*(?:,|:|$|\s(?:then|and|or)\b))",
+    re.I,
+)
+DOES = re.compile(
+    r"(?P<who>(?:it|they|he|she|you|we|(?:the |an? )?[\w-]+))(?P<not> don't| doesn't| do not| "
+    r"does not)? "
+    r"(?P<value>(?:book|pay|order|come|arrive|apply|travel|collect|go|call|sign|register"
+    r"|deliver|ship|buy|live|fly|sit|work|park)(?:e?s)? "
+    r"(?:by|via|through|in|on|online|from|to|at|with|for)(?: (?:the |an? )?[\w-]+(?: or (?:the "
+    r"|an? )?[\w-]+)?)?)(?=\s*(?:,|:|$|\s(?:then|and|or)\b))",
+    re.I,
+)
+_MODALS = (
+    r"(?:must|should|can|can't|cannot|may|will|won't|needs?|gets?|go|goes|pays?|are|is"
+    r"|have|has|do|don't|doesn't)\b"
+)
+CATEGORY = re.compile(
+    r"(?P<who>(?:(?:all|any|every|each|for)\s)?(?!(?:if|when|unless|where|once|with|even|no"
+    r"|only|but|or|and|for|each|nothing|one|two|three|four|five|nothing|the|our|my|we|it|they"
+    r"|there|this|that|please|you|i|he|she)\b)[A-Za-z][\w-]*(?: [\w-]+){0,2}?)"
+    r"(?:(?<=s)|(?<=people)|(?<=staff)|(?<=men)|(?<=children)|(?<=one)|(?<=body)|(?<=crew))"
+    r"(?:\s(?:(?:marked|labelled|labeled|tagged|flagged|classed|rated|classified|that are|who "
+    r"are|which are)(?: as)?"
+    rf"|(?P<how>from|with|without|in|under|for|to|by))\s(?:an? |the |any "
+    rf")?(?P<value>(?!{_MODALS})[\w-]+(?: (?!{_MODALS})[\w-]+){{0,2}}))?"
+    rf"(?=\s(?:{_ALTERNATIVES})\b)",
+    re.I,
+)
+HAS = re.compile(
+    r"(?P<who>(?:the |an? )?(?:[\w-]+ ){0,2}?[\w-]+) (?:(?:has|have|includes?|contains?|carries"
+    r"|comes with)(?P<no> no| not got)?|(?P<lacks>lacks?|is missing|are missing|does not have"
+    r"|doesn't have|don't have))"
+    r" (?:(?:an?|the|any) )?(?P<value>[\w-]+(?: [\w-]+){0,2}?)(?=\s*(?:,|:|$|\s(?:then|and"
+    r"|or)\b))",
+    re.I,
+)
+_DOWN = (
+    "newer|lighter|smaller|shorter|younger|cheaper|below|under|less|fewer|lower|earlier"
+    "|before|sooner"
+)
+_UP = "heavier|larger|bigger|longer|older|above|over|more|higher|later|after|beyond"
+SAME = re.compile(
+    rf"(?:for |with )?(?:(?:anything|everything|anyone|everyone|those|ones|orders|amounts|all"
+    rf"|any) )?(?:(?P<down>{_DOWN})|(?P<up>{_UP}))"
+    rf"(?: (?:than )?(?:that|this|it)| ones?| (?:amounts?|orders?|items?|claims?|loans?"
+    rf"|parcels?|groups?|bookings?"
+    rf"|purchases?"
+    rf"|(?!(?:{_ALTERNATIVES})\b)\w+s))?(?=[,:]?\s(?:(?!\d)[^\d\s$£€₩]))[,:]?(?!(?<!er)\s(?:than"
+    rf"|the|a|an"
+    rf"|\d)\b)",
+    re.I,
+)
+BARE = words("those ones them anything anyone everything everyone amounts ages age that numbers")
+PERSONS = re.compile(
+    r"\b(?:child(?:ren)?|kids?|anyone|people|person|customers?|guests?|drivers?|students?"
+    r"|passengers?|applicants?|visitors?|minors?|"
+    r"members?|players?|adults?|seniors?|employees?|patients?|users?|riders?|travell?ers?"
+    r"|everyone)\b",
+    re.I,
+)
+LIMITS = re.compile(
+    r"\b(?:over|above|under|below|(?:more|less|fewer|longer|higher|older) than|exceeding) "
+    r"(?:the )?[₩$€£]?\d"
+    r"|\d[\w%,.]*(?: \w+)? (?:or|and) (?:more|over|above|up|less|under|below|fewer)\b|\bafter \d",
+    re.I,
+)
+TURNED = re.compile(
+    r"\s(?:if|when|for|on)\s|(?:(?<=applies)|(?<=apply)|(?<=added)|(?<=offered)"
+    r"|(?<=given))\sto\s|\s(?=(?:after|over|above|under|below|beyond|past)\s)",
+    re.I,
+)
+GIVEN = re.compile(r"(?:no|free|half|full|double|triple|extra|\d+%)\b", re.I)
+COUNTED = re.compile(
+    r"\s(?:people|persons|guests|items|pieces|units|copies|passengers|seats|tickets|days|hours"
+    r"|pages|words|users|students)\b",
+    re.I,
+)
+NO_GROUP = re.compile(
+    r"\b(?:big|small|large|old|good|bad|important|late|early|slow|fast|long|short|high|low|most"
+    r"|some|many|few|other|such)\b",
+    re.I,
+)
+UP_TO = re.compile(
+    r"\b(?:up to|at most|at least|no more than|less than|more than"
+    r"|within)\b",
+    re.I,
+)
+# What may follow a comma inside an outcome; anything else may be another case.
+GOES_ON = re.compile(
+    rf"[;–—]|\band (?!(?:{_ALTERNATIVES}|then|also|to|a|an|the \w+$)\b)[\w'-]+(?: "
+    rf"[\w'-]+){{0,2}} (?:{_ALTERNATIVES})\b|"
+    r",\s*(?!(?:then|not|even|plus|in|on|for|by|without|including|no matter|please)\b)"
+    r"|\bneither\b|\bones\b|\bothers\b",
+    re.I,
+)
+# Adjectives that narrow what a number is of: conditions of their own.
+NARROWING = re.compile(
+    r"\b(?:new|existing|first|repeat|regular|gold|silver|premium|vip|trial|paid|free|online"
+    r"|overseas|weekend|weekday|express|"
+    r"standard|senior|junior|private|corporate|local|foreign|remote|part-time"
+    r"|full-time|urgent|late|early|"
+    r"standing|rush|bulk|walk-in|\w{3,}(?:ional|estic|ial|ary|ive|ous|able))\b",
+    re.I,
+)
+FOR_SOME = re.compile(
+    r"\b(?:on|at|during|over) (?:the )?(?:weekends?|weekdays|holidays|bank holidays|mondays"
+    r"|fridays|saturdays|sundays)\b"
+    r"|\b(?:during|while|at night|in (?:winter|summer|spring|autumn|high season|low season))\b"
+    r"|\b(?:with|without) (?:an? |the |their |proof|valid |original )*(?:receipts?|tickets?"
+    r"|cards?|coupons?|codes?|id|proof|"
+    r"invoices?|prescriptions?|pass|passport|membership|note|licen[cs]e)\b"
+    r"|\bfor (?:members|students|seniors|children|adults|staff|guests|vips?|visitors|new "
+    r"customers)\b",
+    re.I,
+)
+# Where or whence something is: a condition of its own beside a number.
+PLACED = re.compile(
+    r"\w+ (?:from|to|in|at|on|into|without|under|via|outside|inside) (?!total\b|value\b|a row\b"
+    r"|their\b|its\b|length\b)\w+",
+    re.I,
+)
+PLACE = re.compile(r"\s(?:from|to|in|at|on|into|past) (?!total\b|value\b|a row\b|length\b)", re.I)
+# What may follow a later condition at once: an outcome whose verb was said before.
+LATER = re.compile(
+    r"\s(?:by|a|an|the|at|to|half|full|free|no|none|once|twice|double|three|two"
+    r"|one|[$€£]?\d)\b",
+    re.I,
+)
+OTHERWISE = re.compile(r"\s*[,;:–-]\s*(?:otherwise|else|if not),?\s+(?P<then>.+)", re.I)
+LABEL = re.compile(r"[A-Z][a-z]+(?: [a-z]+){0,3}:\s(?=[\d$€£])")
+# Words after which another clause begins: what stands before them is no subject.
+WITHIN = re.compile(r"\w+ (?:if|when|because|while|where|so|needed|required)\b", re.I)
+THINGS = re.compile(rf"\s(?:(?!(?:{_ALTERNATIVES})\b)[a-z]+s(?=[\s,:])|[a-z]+s$)", re.I)
+DENIED = re.compile(r"\b(?:not|never|no|without)\b|n't\b", re.I)
+SOME = re.compile(
+    rf"(?:gold|silver|new|existing|regular|premium|vip|paid|trial|full-time|part-time|student"
+    rf"|senior)? ?"
+    rf"(?:members?|students?|staff|employees?|contractors?|interns?|managers?|seniors"
+    rf"|subscribers|clients|customers|guests|users|"
+    rf"tenants|residents|visitors|drivers|patients|children|kids|adults) (?:{_ALTERNATIVES})\b",
+    re.I,
+)

@@ -1,0 +1,37 @@
+"""The rules that a text states as a whole, or none: what is left over makes it no table."""
+
+from __future__ import annotations
+
+from core.agent.offline.stated import english, korean
+from core.agent.offline.stated.statement import Case, NotARule, in_one_unit
+from core.agent.offline.text import clauses, is_korean
+
+
+def cases_in(text: str) -> list[Case]:
+    """Return the cases that the sentences of a text state; none if one of them says other things.
+
+    A sentence without a subject is about the subject of the one before it.
+    """
+    try:
+        cases: list[Case] = []
+        for sentence in clauses(text):
+            read = korean.cases_of if is_korean(sentence) else english.cases_of
+            cases += read(sentence, cases)
+        _check(cases)
+        return in_one_unit(cases)
+    except NotARule:
+        return []
+
+
+def _check(cases: list[Case]) -> None:
+    """Raise NotARule for a statement about one group of people or things and no other."""
+    columns = [{condition.column for condition in case.when} for case in cases]
+    for case, mine in zip(cases, columns, strict=True):
+        if case.weak and sum(mine <= other or not other for other in columns) < 2:
+            raise NotARule("a fact about one group")
+    for case in cases:
+        names = [condition.column for condition in case.when]
+        if len(set(names)) < len(names):
+            raise NotARule("two conditions on one column")
+    if any(not case.when for case in cases[:-1]):
+        raise NotARule("more after what is left")

@@ -1,0 +1,106 @@
+"""Many changes at once: each prepared and judged by itself, those that are new written together."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from core.changes.gate import drafts, receipts, records
+from core.changes.gate.deps import GateDeps
+from core.domain.errors import InvalidInput, NotFound, Refused, SkillWorkerError, Stale, TargetBusy
+from core.domain.hashing import request_digest, state_hash
+from core.domain.models import (
+    Change,
+    ChangeRequest,
+    ChangeStatus,
+    Kind,
+    MemoryRequest,
+    Operation,
+    Receipt,
+    SubmitContext,
+)
+from core.domain.ports import Concluded
+
+Asked = tuple[ChangeRequest, SubmitContext]
+Outcome = Receipt | SkillWorkerError
+Submit = Callable[[ChangeRequest, SubmitContext], Awaitable[Receipt]]
+
+
+@dataclass
+class _Set:
+    """Outcomes by place, and the changes that wait to be written together."""
+
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    waiting: dict[int, Change] = field(default_factory=dict)
+
+
+async def submit_all(asked: Sequence[Asked], submit: Submit, deps: GateDeps) -> Sequence[Outcome]:
+    """Submit in order: new memories in sets, what else there is by `submit`."""
+    used = await deps.changes.find_all([context.key for _, context in asked])
+    done = _Set()
+    for place, (request, context) in enumerate(asked):
+        change = None
+        if context.key not in used and _is_plain(request, context):
+            change = await _prepared(request, context, deps)
+        if change is not None:
+            done.waiting[place] = change
+            continue
+        await _write(done, asked, submit, deps)
+        done.outcomes[place] = await _alone(request, context, submit)
+    await _write(done, asked, submit, deps)
+    return [done.outcomes[place] for place in range(len(asked))]
+
+
+def _is_plain(request: ChangeRequest, context: SubmitContext) -> bool:
+    """Whether a request can only add a memory that its caller has compared already."""
+    is_new = isinstance(request, MemoryRequest) and request.operation is Operation.CREATE
+    return is_new and context.fence is None and context.compared is not None
+
+
+async def _prepared(
+    request: ChangeRequest, context: SubmitContext, deps: GateDeps
+) -> Change | None:
+    """Return the change to write; None if it is refused, held or none, which `submit` tells."""
+    digest = request_digest(request)
+    draft = drafts.draft(request, context, digest=digest, attempt=1, change_id=deps.new_id())
+    try:
+        change = drafts.filled(draft, await drafts.prepare(request, context, deps))
+    except (Refused, InvalidInput, NotFound):
+        return None
+    is_new = change.before is None and change.kind is Kind.MEMORY
+    if not is_new or state_hash(change.before) == state_hash(change.after):
+        return None
+    return None if deps.policy(change) else change
+
+
+async def _write(done: _Set, asked: Sequence[Asked], submit: Submit, deps: GateDeps) -> None:
+    """Write what waits in one transaction; if that cannot be, one after another."""
+    waiting, done.waiting = done.waiting, {}
+    if not waiting:
+        return
+    if deps.dry_run:
+        done.outcomes |= {place: receipts.receipt_of(change) for place, change in waiting.items()}
+        return
+    made = {place: _concluded(change, deps) for place, change in waiting.items()}
+    try:
+        await deps.changes.conclude([*made.values()])
+    except (Stale, TargetBusy):
+        for place in waiting:
+            done.outcomes[place] = await _alone(*asked[place], submit)
+    else:
+        done.outcomes |= {place: receipts.receipt_of(one.change) for place, one in made.items()}
+
+
+def _concluded(change: Change, deps: GateDeps) -> Concluded:
+    applied = change.model_copy(update={"status": ChangeStatus.APPLIED})
+    history = records.applied(applied, deps.new_id())
+    return Concluded(applied, history, records.event("change.applied", applied))
+
+
+async def _alone(request: ChangeRequest, context: SubmitContext, submit: Submit) -> Outcome:
+    try:
+        return await submit(request, context)
+    except SkillWorkerError as error:
+        if error.retryable and not isinstance(error, Stale | TargetBusy):
+            raise
+        return error

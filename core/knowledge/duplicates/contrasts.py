@@ -1,0 +1,114 @@
+"""What only one of two texts says, by what it is: a value, a denial, a name, an order, a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from core.knowledge.duplicates.likeness import covered
+from core.knowledge.duplicates.markers import DENYING, Turn, turns
+from core.knowledge.duplicates.quantities import Quantity
+from core.knowledge.duplicates.signs import NEITHER, Sides, leftover, turned
+from core.knowledge.duplicates.words import Words
+
+SHOWN = 8
+What = Literal["number", "negation", "name", "order", "scope", "limit", "duty", "words"]
+# Both cannot hold of one thing; names and words may be about another thing.
+CLASHES = frozenset(("number", "negation", "order", "scope", "limit", "duty"))
+_TURNS: tuple[Turn, ...] = ("scope", "limit", "duty")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What only one of two texts says, as written there; () for a side without any."""
+
+    what: What
+    new: tuple[str, ...]
+    known: tuple[str, ...]
+
+
+def differences(new: Words, known: Words) -> list[Difference]:
+    """Return the differences of two texts, by what they are.
+
+    None only where the texts say the same word by word, but for polite endings and particles, and
+    for other words of one sense.
+    """
+    names, words = _unshared(new, known)
+    other_names, other_words = _unshared(known, new)
+    found = [
+        Difference("number", _values(new, known), _values(known, new)),
+        Difference("negation", *_denials(new, known)),
+        Difference("name", names, other_names),
+        *(Difference(turn, *_turn(turn, new, known)) for turn in _TURNS),
+        Difference("order", *_order(new, known)),
+        Difference("words", words, other_words),
+    ]
+    told = [difference for difference in found if difference.new or difference.known]
+    if told:
+        return told
+    rest = leftover(new.text, known.text)
+    return [Difference("words", *rest)] if rest != NEITHER else []
+
+
+def have_two_subjects(one: Words, other: Words) -> bool:
+    """Whether two texts are about two things: each begins with its name, or has its own code."""
+    return all(_has_own_subject(*pair) for pair in ((one, other), (other, one)))
+
+
+def _has_own_subject(one: Words, other: Words) -> bool:
+    told = [(word, share) for word, share in covered(one, other) if word.weight >= 1]
+    codes = [share for word, share in told if word.names and any(map(str.isdigit, word.text))]
+    return 0.0 in codes or (bool(told) and told[0][0].names and not told[0][1])
+
+
+def _unshared(one: Words, other: Words) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    alone = [word for word, share in covered(one, other) if not share and word.weight >= 1]
+    names = [word.text for word in alone if word.names]
+    return tuple(names[:SHOWN]), tuple(w.text for w in alone if not w.names)[:SHOWN]
+
+
+def _values(one: Words, other: Words) -> tuple[str, ...]:
+    alone: Sequence[Quantity] = [
+        quantity for quantity in one.quantities if not other.holds(quantity)
+    ]
+    return tuple(dict.fromkeys(quantity.text for quantity in alone))[:SHOWN]
+
+
+def _denials(new: Words, known: Words) -> Sides:
+    """Return the denials, if one text has more; else words that one has with a denying prefix."""
+    if len(new.denies) != len(known.denies):
+        return _distinct(new.denies), _distinct(known.denies)
+    pairs = [*_prefixed(new, known), *((b, a) for a, b in _prefixed(known, new))]
+    return tuple(a for a, _ in pairs), tuple(b for _, b in pairs)
+
+
+def _prefixed(one: Words, other: Words) -> Iterator[tuple[str, str]]:
+    """Yield words of one text with the word of the other that they deny: `불가능`, `가능`."""
+    alone = {word.base or word.stem: word.text for word in other.words}
+    own = {word.base or word.stem for word in one.words}
+    for word in one.words:
+        base = word.base or word.stem
+        for prefix in DENYING if base.startswith(DENYING) else ():
+            denied = base.removeprefix(prefix)
+            if denied != base and denied in alone and denied not in own and base not in alone:
+                yield word.text, alone[denied]
+                break
+
+
+def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(texts))[:SHOWN]
+
+
+def _turn(turn: Turn, new: Words, known: Words) -> Sides:
+    mine, theirs = (turns(words.text).get(turn, {}) for words in (new, known))
+    if mine.keys() == theirs.keys():
+        return NEITHER
+    new_only = tuple(text for sense, text in mine.items() if sense not in theirs)
+    return new_only, tuple(text for sense, text in theirs.items() if sense not in mine)
+
+
+def _order(new: Words, known: Words) -> Sides:
+    """Return words and values in another order, or else what says in which order things come."""
+    moved = turned(new.text, known.text)
+    return moved if moved != NEITHER else _turn("order", new, known)

@@ -1,0 +1,234 @@
+"""A text as a row of signs: each word by its sense and role, each value; to compare their order."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from core.knowledge.duplicates.quantities import Quantity, quantities
+from core.knowledge.duplicates.quantity_patterns import CLOCK
+from core.knowledge.duplicates.words import korean_stem, senses
+from core.knowledge.search.tokens import stem
+
+MAX_SIGNS = 400
+_COMPARED = 60  # words in both texts whose order is compared: pairs of them are looked at
+_HALF_DAY = 720
+_WITHIN = re.compile(r"\w,? \Z")
+_TOKEN = re.compile(r"[가-힣]+|[^\W\d_가-힣]+(?:['’][^\W\d_가-힣]+)?|\d+|[<>=≤≥≠?%+&]")
+# Words without which an English sentence says the same.
+_NOTHING_SAID = "a an the is are was were am be been being please that 's it its there"
+_BEFORE_NOUNS = """
+from to into onto for by with at in on of as before after until till through via under over above
+below between against toward towards upon off out
+"""
+_EMPTY = frozenset(_NOTHING_SAID.split())
+_PREPOSITIONS = frozenset(_BEFORE_NOUNS.split())
+_PERSONS = {"me": "i", "my": "i", "us": "we", "our": "we", "your": "you", "them": "they"}
+_PERSONS |= {"their": "they", "him": "he", "his": "he", "her": "she"}
+_ROLES: Sequence[tuple[str, str]] = (
+    ("from", "에서부터 에서는 에서 로부터 으로부터 에게서 한테서 부터는 부터"),
+    ("to", "에게는 에게 한테는 한테 께는 께 으로는 으로만 으로 로는 로만 로"),
+    ("until", "까지는 까지만 까지"),
+    ("than", "보다는 보다"),
+    ("with", "와 과 랑 이랑 하고"),
+    ("of", "의"),
+    ("also", "에도 에게도 도"),
+    ("only", "에만 만은 만이 만을 만"),
+    ("each", "마다"),
+    ("at", "에는 에"),
+    ("topic", "은 는 께서는"),
+    ("subject", "이 가 께서"),
+    ("object", "을 를"),
+)
+_ROLE_OF = {particle: role for role, particles in _ROLES for particle in particles.split()}
+_PARTICLE = re.compile(f"(?:{'|'.join(sorted(_ROLE_OF, key=len, reverse=True))})$")
+# Roles that a paraphrase changes freely.
+_LOOSE = frozenset(("topic", "subject", "object", "at", "of", ""))
+# Endings of plain statements and wishes, polite or not: they say the same.
+_PLAIN = re.compile(
+    r"^(?:(?:하|되|해|돼|이|시|으시|세|셔|드리|드려)?(?:습니다|ㅂ니다|니다|어요|아요|여요|에요|예요|이에요|해요|돼요"
+    r"|세요|으세요|셔요|네요|군요|지요|죠|다|는다|ㄴ다|요|음|임|함|됨|어|아|야|여|이야|이다|입니다|합니다|됩니다"
+    r"|한다|된다|해|돼|주세요|줘|줘요|주십시오|십시오|라|어라|아라)?|님|씨)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A word or value: `key` what it means, `text` as written, `role` what it is to its sentence.
+
+    `rest` is an ending that may matter.
+    """
+
+    key: str
+    text: str
+    role: str = ""
+    rest: str = ""
+
+    @property
+    def whole(self) -> tuple[str, str, str]:
+        """The sign with all that may matter."""
+        return self.key, "" if self.role in _LOOSE else self.role, self.rest
+
+
+@lru_cache(maxsize=256)
+def signs_of(text: str) -> tuple[Sign, ...]:
+    """Return the signs of a text (NFC), at most 400."""
+    lower = text.lower()
+    values = quantities(lower) if len(lower) == len(text) else []
+    found: list[Sign] = []
+    for sign in _signs(text, values):
+        found.append(sign)
+        if len(found) == MAX_SIGNS:
+            break
+    return tuple(found)
+
+
+def _signs(text: str, values: Sequence[Quantity]) -> Iterator[Sign]:
+    last: Sign | None = None
+    end, role = -1, ""
+    for start, after, piece in _pieces(text, values):
+        word = piece if isinstance(piece, str) else ""
+        if last is not None and start == end and word in _ROLE_OF:
+            last = Sign(last.key, last.text + word, _ROLE_OF[word], last.rest)
+        elif word.casefold() in _PREPOSITIONS:
+            role = word.casefold()
+        elif not _says_nothing(word, text[:start], text[after : after + 1]):
+            if last is not None:
+                yield last
+            last, role, end = _sign(piece, role), "", after
+    if last is not None:
+        yield last
+
+
+def _pieces(text: str, values: Sequence[Quantity]) -> list[tuple[int, int, str | Quantity]]:
+    """Return the values of a text and the words between them, with their spans, by position."""
+    ends = [value.end for value in values]
+    found: list[tuple[int, int, str | Quantity]] = [(v.start, v.end, v) for v in values]
+    for match in _TOKEN.finditer(text):
+        at = bisect_right(ends, match.start())
+        if at == len(values) or match.start() < values[at].start:
+            found.append((match.start(), match.end(), match[0]))
+    return sorted(found, key=lambda piece: piece[0])
+
+
+def _says_nothing(word: str, before: str, after: str) -> bool:
+    """Whether a word is an article or the like.
+
+    A capital is a name before Hangul (`A창고`) or within a sentence.
+    """
+    if word.casefold() not in _EMPTY:
+        return False
+    is_within = bool(_WITHIN.search(before[-3:]))
+    return not (word.isupper() and ("가" <= after <= "힣" or is_within))
+
+
+def _value(value: Quantity) -> str:
+    known = value.value % _HALF_DAY if value.what == CLOCK else value.value.normalize()
+    return f"#{value.what}:{known}"
+
+
+def _sign(piece: str | Quantity, role: str) -> Sign:
+    if isinstance(piece, Quantity):
+        return Sign(_value(piece), piece.text, role)
+    if not "가" <= piece[0] <= "힣":
+        lower = piece.casefold()
+        base = stem(lower.removesuffix("'s").removesuffix("’s"))
+        return Sign(_PERSONS.get(lower) or senses().get(base, base), piece, role)
+    base = korean_stem(piece)
+    rest = piece.removeprefix(base)
+    found = _PARTICLE.search(rest) if rest != piece else None
+    if found is not None:
+        role, rest = _ROLE_OF[found[0]], rest[: found.start()]
+    rest = "" if rest == piece or _PLAIN.match(rest) else rest
+    return Sign(senses().get(base, base), piece, role, rest)
+
+
+Sides = tuple[tuple[str, ...], tuple[str, ...]]
+NEITHER: Sides = ((), ())
+
+
+def turned(one: str, other: str) -> Sides:
+    """Return the words and values that two texts have in another order or exchanged roles.
+
+    Words that move together with their particle, as Korean allows, or with their own value, as in
+    a list, are in no other order.
+    """
+    mine, theirs = _once(signs_of(one)), _once(signs_of(other))
+    both = [key for key in mine if key in theirs][:_COMPARED]
+    ours, others = [mine[key] for key in both], [theirs[key] for key in both]
+    moved: dict[int, None] = {}
+    for a, first in enumerate(ours):
+        for b in range(a + 1, len(ours)):
+            pair = (first, ours[b], others[a], others[b])
+            if _exchanged(*pair) or _inverted(*pair):
+                moved |= dict.fromkeys((a, b))
+    if not moved:
+        return NEITHER
+    there = sorted(moved, key=lambda at: others[at].at)
+    return tuple(ours[at].sign.text for at in sorted(moved))[:6], tuple(
+        others[at].sign.text for at in there
+    )[:6]
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A sign at its place, with the value that follows it and the word before it."""
+
+    sign: Sign
+    at: int
+    value: str
+    before: str
+
+
+def _once(signs: Sequence[Sign]) -> dict[str, _Placed]:
+    """Return the signs that occur once, by key; the value of a value is itself."""
+    counts = Counter(sign.key for sign in signs)
+    found: dict[str, _Placed] = {}
+    for at, sign in enumerate(signs):
+        if counts[sign.key] == 1:
+            value = next((s.key for s in signs[at : at + 4] if s.key.startswith("#")), "")
+            before = signs[at - 1].key if at else ""
+            found[sign.key] = _Placed(sign, at, value, before)
+    return found
+
+
+def _exchanged(first: _Placed, second: _Placed, there: _Placed, back: _Placed) -> bool:
+    """Whether each of two words has the role in one text that the other has in the other one."""
+    roles = first.sign.role, second.sign.role
+    return roles[0] != roles[1] and roles == (back.sign.role, there.sign.role)
+
+
+def _inverted(first: _Placed, second: _Placed, there: _Placed, back: _Placed) -> bool:
+    """Whether two words of one role are in the opposite order, and not because a list is."""
+    if there.at < back.at:
+        return False
+    if len({placed.sign.role for placed in (first, second, there, back)}) > 1:
+        return False
+    if first.sign.key.startswith("#") and second.sign.key.startswith("#"):
+        return (first.before, second.before) != (there.before, back.before)
+    is_listed = first.value and second.value and first.value != second.value
+    return not (is_listed and (first.value, second.value) == (there.value, back.value))
+
+
+def leftover(one: str, other: str) -> Sides:
+    """Return what is not in both texts, down to the last ending that may matter; or the order.
+
+    () on both sides only where the texts say the same sign by sign.
+    """
+    mine, theirs = signs_of(one), signs_of(other)
+    wholes, others = [s.whole for s in mine], [s.whole for s in theirs]
+    if wholes == others:
+        return NEITHER
+    new, known = Counter(wholes) - Counter(others), Counter(others) - Counter(wholes)
+    sides = (
+        tuple(s.text for s in mine if s.whole in new)[:8],
+        tuple(s.text for s in theirs if s.whole in known)[:8],
+    )
+    if sides != NEITHER:
+        return sides
+    at = next(n for n, (a, b) in enumerate(zip(wholes, others, strict=True)) if a != b)
+    return (mine[at].text,), (theirs[at].text,)

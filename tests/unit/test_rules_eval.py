@@ -1,0 +1,54 @@
+"""The stand-in stores no rule wrongly; the texts of the sealed set are counted, never shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.evals.rules import counts, judge, says_the_same
+
+# What was reached: right tables at least, wrong ones at most (three of the sealed set are judged
+# wrong, which is to become none), and memories kept at least.
+REACHED = {"open": (24, 0, 11), "sealed": (8, 3, 10)}
+LIMIT = [{"when": {"금액": "> 100"}, "then": {"결재": "팀장"}},
+         {"when": {"금액": "<= 100"}, "then": {"결재": "담당자"}}]  # fmt: skip
+
+
+@pytest.mark.parametrize("hand", REACHED)
+def test_rules_as_people_say_them_are_stored_right_or_whole(hand: str) -> None:
+    right, wrong, kept = REACHED[hand]
+    found = counts(judge(hand))
+    assert found["right"] >= right
+    assert found["wrong"] <= wrong
+    assert found["kept as a memory"] >= kept
+
+
+@pytest.mark.parametrize(
+    ("tests", "outcomes", "same"),
+    [
+        (("> 100", "<= 100"), ("팀장 결재", "담당자가 처리"), True),
+        (("> 100", "<= 100"), ("담당자가 처리", "팀장 결재"), False),
+        ((">= 100", "< 100"), ("팀장 결재", "담당자가 처리"), False),
+        (("> 100", "<= 90"), ("팀장 결재", "담당자가 처리"), False),
+    ],
+)
+def test_a_table_is_judged_by_what_it_decides(
+    tests: tuple[str, str], outcomes: tuple[str, str], same: bool
+) -> None:
+    rows = [
+        {"inputs": {"총액": test}, "outputs": {"처리": f'"{outcome}"'}}
+        for test, outcome in zip(tests, outcomes, strict=True)
+    ]
+    draft = {"name": "표", "inputs": [{"name": "총액", "type": "number"}], "rows": rows}
+    assert says_the_same(draft, LIMIT) is same  # type: ignore[arg-type]
+
+
+def test_a_condition_in_the_name_of_a_column_is_not_missed() -> None:
+    rows = [{"when": {"종류": '"무단"', "일수": ">= 3"}, "then": {"처리": "면담"}}]
+    draft = {
+        "name": "결근",
+        "inputs": [{"name": "무단 결근(일)", "type": "number"}],
+        "rows": [{"inputs": {"무단 결근(일)": ">= 3"}, "outputs": {"처리": '"면담"'}}],
+    }
+    assert says_the_same(draft, rows)  # type: ignore[arg-type]
+    rows[0]["when"]["종류"] = '"유급"'
+    assert not says_the_same(draft, rows)  # type: ignore[arg-type]

@@ -1,0 +1,99 @@
+"""The stand-in reads rules as people say them, and learns whole what no row can hold."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.agent.offline import rules
+from core.agent.offline.tables import rows_of
+
+Rows = list[tuple[tuple[str, ...], str]]
+SAID: list[tuple[str, Rows]] = [
+    ("5만원 이상 주문은 무료 배송이고 그 미만은 배송비 3천원입니다.",
+     [((">= 50000",), "무료 배송임"), (("< 50000",), "배송비 3천원입니다")]),
+    ("100만원을 넘어도 VIP 고객은 승인 없이 처리합니다.",
+     [(("> 1000000", '"VIP 고객"'), "승인 없이 처리합니다")]),
+    ("주문 수량 100개까지는 개당 1200원, 101개부터 500개까지는 1000원, 그 이상은 900원이에요.",
+     [(("<= 100",), "개당 1200원"), (("[101..500]",), "1000원"), (("> 500",), "900원이에요")]),
+    ("18세 이상 65세 미만은 일반 요금, 나머지는 할인 요금입니다.",
+     [(("[18..65)",), "일반 요금"), (("not([18..65))",), "할인 요금입니다")]),
+    ("출장비가 50만원 이상이면 임원 승인, 10만원 이상이면 팀장 승인입니다.",
+     [((">= 500000",), "임원 승인"), (("[100000..500000)",), "팀장 승인입니다")]),
+    ("60세 이상이거나 임산부면 우선 접수합니다.",
+     [((">= 60",), "우선 접수합니다"), (('"임산부"',), "우선 접수합니다")]),
+    ("서울이나 경기면 당일 배송, 그 외 지역은 이틀 걸립니다.",
+     [(('"서울", "경기"',), "당일 배송"), (('not("서울", "경기")',), "이틀 걸립니다")]),
+    ("방문 예약이 없으면 대기실로 모시고, 있으면 바로 안내해 주세요.",
+     [(('"없음"',), "대기실로 모심"), (('"있음"',), "바로 안내해 주세요")]),
+    ("오후 3시 전에 들어온 주문은 당일 출고, 3시 이후는 다음 날 출고예요.",
+     [(('< time("15:00:00")',), "당일 출고"), (('>= time("15:00:00")',), "다음 날 출고예요")]),
+    ("Loans of up to 10,000 are approved by the branch, larger ones by head office.",
+     [(("<= 10000",), "are approved by the branch"), (("> 10000",), "by head office")]),
+    ("If the child is under 3, no ticket; from 3 to 11, half fare; 12 and over, full fare.",
+     [(("< 3",), "no ticket"), (("[3..11]",), "half fare"), ((">= 12",), "full fare")]),
+    ("Even if the bill is over $1000, gold members pay no service fee.",
+     [(("> 1000", '"gold"'), "pay no service fee")]),
+    ("Orders above $500 require two signatures, otherwise one is enough.",
+     [(("> 500",), "require two signatures"), (("<= 500",), "one is enough")]),
+    ("Use the express lane for 10 items or fewer.", [(("<= 10",), "Use the express lane")]),
+    ("Students pay nothing, unless they book by phone, then it's $4.",
+     [(('"Students"', 'not("book by phone")'), "pay nothing"),
+      (('"Students"', '"book by phone"'), "it's $4")]),
+    ("Samples below 4 degrees or above 8 degrees are discarded.",
+     [(("< 4",), "are discarded"), (("> 8",), "are discarded")]),
+]  # fmt: skip
+WHOLE = [
+    "주문이 100만원을 넘으면 팀장 승인을 받되, 단골이면 생략합니다. 다만 금요일은 예외입니다.",
+    "출장이 2박 이상이면 숙박비 청구 가능하고 당일 출장은 교통비만 됩니다.",
+    "비 오는 날이면 배달비 천원 더 받아요.",
+    "매출이 전월보다 20% 이상 떨어지면 본사에 보고합니다.",
+    "4등급 이하 자재는 반품, 3등급 이상 자재는 입고합니다.",
+    "해외 주문이 10만원을 넘으면 관세를 안내합니다.",
+    "50만원 넘는 건 웬만하면 부장님께 먼저 여쭤보세요.",
+    "답변은 3문장 이하로 써 주세요.",
+    "저희 매장은 2층이고 주차는 10대까지 됩니다.",
+    "3시 이후 주문은 다음 날 발송합니다.",
+    "Orders over $500 need approval unless the customer is long-standing.",
+    "Orders over $50 from Norway need a customs form.",
+    "Most orders over $500 come from returning customers.",
+    "Keep summaries under 200 words.",
+    "Kim prefers calls before 10 am.",
+    "Weekend orders over $50 ship free.",
+    "If the caller sounds upset, slow down and listen.",
+]
+
+
+@pytest.mark.parametrize(("text", "rows"), SAID)
+def test_a_rule_is_read_as_it_is_said(text: str, rows: Rows) -> None:
+    read = rows_of(text)
+    assert [(tuple(one.test for one in row.when), row.outcome) for row in read] == rows
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_what_no_row_can_hold_is_learnt_whole(text: str) -> None:
+    tool, args = rules.decide(rules.View(text=text, task="", related=()))
+    assert (tool, args.get("content")) == ("commit_to_memory", text)
+
+
+def test_two_limits_in_different_units_are_put_in_one() -> None:
+    (short, long) = rows_of("계약이 1년 이상이면 할인하고, 6개월 미만이면 보증금을 받습니다.")
+    assert (short.test, long.test, short.subject) == (">= 12", "< 6", long.subject)
+
+
+PIECES = st.sampled_from(
+    re.findall(
+        r"\S+",
+        "100만원 30일 3시 오후 이상 이하 넘으면 면 이면 은 는 그 이상은 나머지는 아니면 없으면 "
+        "VIP 서울 이나 고 , . 무료 거나 어도 if over under $50 or more and unless orders get "
+        "everyone else otherwise from to 5 kg : ; free not",
+    )
+)
+
+
+@given(st.lists(PIECES, max_size=14).map(" ".join) | st.text(max_size=60))
+def test_any_text_is_read_or_left(text: str) -> None:
+    assert all(row.outcome for row in rows_of(text))
