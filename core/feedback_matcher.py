@@ -4,32 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from pydantic import Field, JsonValue
 
 from core.agent.budgets import Meter
-from core.agent.loop.prompt import abridged, agent_data, feedback_data
+from core.agent.loop.conversation import conversation_data, earlier_pieces, feedback_data
+from core.agent.loop.prompt import abridged, agent_data
 from core.agent.model.chat_model import ask_structured, parse_structured, prompt
 from core.agent.reply_keys import matching_prefix
 from core.domain.errors import RunFailed
 from core.domain.messages import Message
-from core.domain.models import Agent, AgentFeedback, Feedback, LearningCandidate, MatchResult
+from core.domain.models import (
+    Agent,
+    AgentFeedback,
+    EarlierPiece,
+    Feedback,
+    LearningCandidate,
+    MatchResult,
+)
 from core.domain.models.base import Model
-from core.domain.ports import CircuitBreaker, Replies
+from core.domain.ports import CircuitBreaker, Conversations, NoConversations, Replies
 from core.domain.text import compact, fenced_json
 
 
 @dataclass(frozen=True)
 class MatchDeps:
-    """The model with its breaker and meter, the store of replies and the number of rounds."""
+    """The model with its breaker and meter, the store of replies and the number of rounds.
+
+    `conversations` has what was said before; times are shown in `zone`.
+    """
 
     model: BaseChatModel
     breaker: CircuitBreaker
     replies: Replies
     max_rounds: int = 3
     meter: Meter = field(default_factory=Meter)
+    conversations: Conversations = field(default_factory=NoConversations)
+    zone: tzinfo = UTC
 
 
 class MatchedAgent(Model):
@@ -65,7 +79,8 @@ async def match_feedback_to_agents(
     if len(agents) == 1:
         return _result([(agents[0], LearningCandidate(content=feedback.content))])
     key = f"{matching_prefix(feedback.id)}{feedback.generation}"
-    messages = _question(feedback, agents, task_description, events)
+    pieces = await earlier_pieces(feedback, deps.conversations)
+    messages = _question(feedback, agents, task_description, events, pieces, deps.zone)
     problem = ""
     for ordinal in range(deps.max_rounds):
         raw = await _reply(feedback.tenant_id, key, ordinal, messages, deps)
@@ -93,10 +108,16 @@ async def _reply(
 
 
 def _question(
-    feedback: Feedback, agents: Sequence[Agent], task: str, events: Sequence[JsonValue]
+    feedback: Feedback,
+    agents: Sequence[Agent],
+    task: str,
+    events: Sequence[JsonValue],
+    pieces: Sequence[EarlierPiece],
+    zone: tzinfo,
 ) -> list[BaseMessage]:
     data: JsonValue = {
-        "feedback": feedback_data(feedback, feedback.content),
+        "feedback": feedback_data(feedback, feedback.content, zone),
+        **({"conversation": conversation_data(pieces, zone)} if pieces else {}),
         "task": task,
         "agents": [agent_data(agent) for agent in agents],
         "events": abridged(events),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, TypeVar
 
@@ -33,6 +34,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.models.base import Model
+from core.domain.models.moments import last_moment
 from core.domain.text import compact, shorten
 from core.knowledge.duplicates import Known, compare
 from core.knowledge.duplicates.rules import compare_rules
@@ -111,7 +113,8 @@ async def read_detail(kind: Kind, item_id: str, tenant_id: str, *, deps: ReactDe
 
 
 def _memory(item: KnowledgeItem) -> JsonValue:
-    return {**_head(item), "content": item.content}
+    reach = item.reach.model_dump(mode="json", exclude_defaults=True)
+    return {**_head(item), **reach, "content": item.content}
 
 
 def _rule(item: KnowledgeItem) -> JsonValue:
@@ -294,6 +297,7 @@ class _Tools:
     async def commit_to_memory(self, args: given.MemoryArgs, deps: CommitDeps) -> Receipt:
         """Submit a memory."""
         _needs_target(args.operation, args.memory_id, "memory_id")
+        endless = (args.valid_until or "").strip().lower() == "none"
         return await commit_to_memory(
             self._agent_id,
             args.content,
@@ -303,6 +307,10 @@ class _Tools:
             args.relationship,
             args.reason,
             args.part,
+            None if endless else self._until(args.valid_until),
+            args.scope,
+            args.user,
+            endless=endless,
             deps=deps,
         )
 
@@ -362,6 +370,16 @@ class _Tools:
             reason = known_already.although(reason, unlike) if unlike else reason
         return Receipt(status=ReceiptStatus.NO_ACTION, message=reason, category=args.category)
 
+    def _until(self, given: str | None) -> datetime | None:
+        """Return the last moment of a day or a time. Raises InvalidInput."""
+        if given is None:
+            return None
+        try:
+            return last_moment(given, self._deps.zone)
+        except ValueError as error:
+            why = Message("field.wrong", field="valid_until", why=error.args[0])
+            raise InvalidInput(why, hint=Message("memory.hint_until")) from None
+
     async def _search(self, query: str, kind: Kind | None, limit: int) -> list[Hit]:
         hits = await self._deps.search.search(
             shorten(query, QUERY_CHARS),
@@ -369,6 +387,7 @@ class _Tools:
             agent_id=self._agent_id,
             kind=kind,
             limit=limit,
+            user=self._run.feedback.author,
         )
         return [*hits]
 
@@ -384,6 +403,7 @@ class _Tools:
             shown=shown,
             said_at=self._run.feedback.said_at,
             heard_at=self._run.feedback.created_at,
+            author=self._run.feedback.author,
         )
         return CommitDeps(gate=self._deps.gate, context=context)
 

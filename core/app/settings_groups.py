@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from platformdirs import user_data_path
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
@@ -52,6 +53,15 @@ def host_names(value: str) -> str:
         if not _HOST.fullmatch(name):
             raise ValueError(Message("settings.no_host", name=name))
     return ",".join(names)
+
+
+def zone_name(value: str) -> str:
+    """Return the name of a time zone. Raises ValueError if this machine knows none of that name."""
+    try:
+        ZoneInfo(value)
+    except (KeyError, ValueError, OSError) as error:
+        raise ValueError(Message("settings.no_zone", name=value)) from error
+    return value
 
 
 def postgres_url(value: SecretStr) -> SecretStr:
@@ -367,6 +377,12 @@ class LimitSettings(BaseSettings):
 
     feedback_max_chars: Count = Field(
         default=100_000, description="Longest feedback that is taken in.", examples=[100_000]
+    )
+    time_zone: Annotated[str, AfterValidator(zone_name)] = Field(
+        default="UTC",
+        description="Time zone in which the model is told times, and whose midnight ends a day such"
+        " as the last of a month.",
+        examples=["Asia/Seoul"],
     )
     search_limit: Annotated[int, Field(ge=1, le=50)] = Field(
         default=5, description="Hits of a search where none is asked for.", examples=[5]

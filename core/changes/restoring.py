@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.domain.errors import NotFound
-from core.domain.hashing import ABSENT, text_hash
+from core.domain.hashing import ABSENT, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
     Kind,
@@ -59,7 +59,7 @@ class Restorer:
 
     async def _state(self, wanted: KnowledgeItem) -> Snapshot:
         if wanted.kind is not Kind.SKILL:
-            return Snapshot(content=wanted.content, name=wanted.name)
+            return Snapshot(content=wanted.content, name=wanted.name, reach=wanted.reach)
         _, files = await self.past.version(wanted.kind, wanted.tenant_id, wanted.id, wanted.version)
         return Snapshot(content=wanted.content, name=wanted.name, files=files)
 
@@ -68,7 +68,8 @@ class Restorer:
             bundle = await self.skills.read(item_id, tenant_id)
             return bundle_hash(bundle) if bundle else ABSENT
         try:
-            return text_hash((await self.knowledge.get(kind, tenant_id, item_id)).content)
+            item = await self.knowledge.get(kind, tenant_id, item_id)
+            return state_hash(Snapshot(content=item.content, name=item.name, reach=item.reach))
         except NotFound:
             return ABSENT
 

@@ -31,7 +31,7 @@ class StoredStates:
         if state is None:
             return None
         if state.files is None:
-            return State(state.content, state.name)
+            return State(state.content, state.name, reach=state.reach)
         files = await self.folder(state.files)
         document = files.pop(SKILL_MD)
         return State(document.data.decode("utf-8"), state.name, files, document.executable)

@@ -7,17 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from core.domain.models import Kind, SkillFile
+from core.domain.models import UNBOUNDED, Kind, Reach, SkillFile
 
 
 @dataclass(frozen=True)
 class State:
-    """A target as text, with a skill's other files; `runs`: its SKILL.md is executable."""
+    """A target as text, with a skill's other files; `runs`: its SKILL.md is executable.
+
+    `reach` is that of a memory.
+    """
 
     text: str
     name: str
     files: Mapping[str, SkillFile] | None = None
     runs: bool = False
+    reach: Reach = UNBOUNDED
 
 
 _ROW = re.compile(
@@ -141,7 +145,8 @@ def rebased(kind: Kind, before: State, after: State, onto: State) -> State:
         return State(_names(before.text, after.text, onto.text), name)
     text = _text(kind, before.text, after.text, onto.text)
     if after.files is None:
-        return State(text, name)
+        reach = after.reach if after.reach != before.reach else onto.reach
+        return State(text, name, reach=reach)
     files = _files(before.files or {}, after.files, onto.files or {})
     return State(text, name, files, after.runs)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from datetime import UTC
 
-from core.domain.models import Change, ChangeRequest, Snapshot
+from core.domain.models import UNBOUNDED, Change, ChangeRequest, Reach, Snapshot
 from core.domain.text import normal_form
 
 ABSENT = "absent"
+_ADDED = ("valid_until", "endless", "scope", "user")
 NAME_CHARS = 60
 ID_CHARS = 16
 
@@ -31,11 +33,17 @@ def state_hash(state: Snapshot | None) -> str:
     if state is None:
         return ABSENT
     if state.files is None:
-        return text_hash(state.content)
+        reach = "" if state.reach == UNBOUNDED else f"\0{_reach(state.reach)}"
+        return text_hash(state.content + reach)
     files = sorted(state.files.items())
     return text_hash(
         "".join(f"{path}\0{int(ref.executable)}\0{ref.sha256}\n" for path, ref in files)
     )
+
+
+def _reach(reach: Reach) -> str:
+    until = reach.valid_until.astimezone(UTC).isoformat() if reach.valid_until else ""
+    return "\0".join((until, reach.scope, reach.user or ""))
 
 
 def content_hash(change: Change) -> str:
@@ -65,8 +73,13 @@ def name_key(name: str) -> str:
 
 
 def request_digest(request: ChangeRequest) -> str:
-    """Return the hash of a request: an idempotency key must always come with the same one."""
-    return text_hash(request.model_dump_json())
+    """Return the hash of a request: an idempotency key must always come with the same one.
+
+    What was added to requests since counts only where it is set: the digests of runs that were
+    under way at an upgrade stay as they are stored.
+    """
+    unset = {name for name in _ADDED if not getattr(request, name, None)}
+    return text_hash(request.model_dump_json(exclude=unset))
 
 
 def new_item_id(prefix: str, key: str) -> str:

@@ -129,7 +129,7 @@ def split_names(names: str) -> tuple[str, ...]:
 
 def snapshot(item: KnowledgeItem) -> Snapshot:
     """Return the state of an item."""
-    return Snapshot(content=item.content, name=item.name, version=item.version)
+    return Snapshot(content=item.content, name=item.name, version=item.version, reach=item.reach)
 
 
 def list_change(agent: Agent, names: Iterable[str]) -> Prepared:
@@ -182,21 +182,37 @@ class Neighbours:
         self._search = search
         self._skills = skills
 
-    async def of_text(self, kind: Kind, text: str, context: SubmitContext, *, but: str) -> Beside:
-        """Compare a text with the agent's own items of a kind, except the item `but`."""
+    async def of_text(
+        self,
+        kind: Kind,
+        text: str,
+        context: SubmitContext,
+        *,
+        but: str,
+        user: str | None = None,
+    ) -> Beside:
+        """Compare a text with the agent's own items of a kind, except the item `but`.
+
+        Of items for one end user only those of `user`.
+        """
         given = context.compared or Compared()
-        nearby = Nearby() if given.is_all else await self._nearby(kind, text, context)
-        own = [item for item in nearby.items if item.id != but and item.agent_id is not None]
+        nearby = Nearby() if given.is_all else await self._nearby(kind, text, context, user)
+        own = [
+            item for item in nearby.items if item.id != but and item.agent_id == context.agent_id
+        ]
         found = {item.id: item for item in (*own, *given.items)}
         return Beside(compare(text, [_known(item) for item in found.values()]), nearby.seen)
 
-    async def _nearby(self, kind: Kind, text: str, context: SubmitContext) -> Nearby:
+    async def _nearby(
+        self, kind: Kind, text: str, context: SubmitContext, user: str | None
+    ) -> Nearby:
         return await self._search.near(
             text,
             tenant_id=context.tenant_id,
             agent_id=context.agent_id,
             kind=kind,
             limit=COMPARED,
+            user=user,
         )
 
     async def of_skill(self, bundle: Bundle, context: SubmitContext) -> Beside:

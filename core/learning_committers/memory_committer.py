@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
+from datetime import UTC, datetime
 
 from core.domain.errors import AlreadyExists, Refused
 from core.domain.hashing import memory_name
 from core.domain.messages import Message
 from core.domain.models import (
+    UNBOUNDED,
     ChangeRequest,
     Kind,
     KnowledgeItem,
@@ -16,8 +19,10 @@ from core.domain.models import (
     MergeMode,
     Operation,
     Prepared,
+    Reach,
     Receipt,
     Relationship,
+    Scope,
     Snapshot,
     SubmitContext,
 )
@@ -139,18 +144,27 @@ async def commit_to_memory(
     relationship: Relationship | None = None,
     reason: str = "",
     part: str = "",
+    valid_until: datetime | None = None,
+    scope: Scope | None = None,
+    user: str | None = None,
     *,
+    endless: bool = False,
     deps: CommitDeps,
 ) -> Receipt:
     """Submit the creation, change or deletion of a memory to the change gate.
 
-    With REFINE `part` are the words of the old text that `content` replaces.
+    With REFINE `part` are the words of the old text that `content` replaces. `valid_until`, `scope`
+    and `user` are as in `MemoryRequest`.
     """
     request = MemoryRequest(
         operation=operation,
         target_id=None if operation is Operation.CREATE else memory_id,
         content=content,
         part=part,
+        valid_until=valid_until,
+        endless=endless,
+        scope=scope,
+        user=user,
         merge_mode=merge_mode,
         relationship=relationship,
         reason=reason,
@@ -165,9 +179,15 @@ class MemoryCommitter(ItemCommitter):
     stored as a warning of the change.
     """
 
-    def __init__(self, knowledge: Knowledge, neighbours: Neighbours) -> None:
+    def __init__(
+        self,
+        knowledge: Knowledge,
+        neighbours: Neighbours,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
         super().__init__(Kind.MEMORY, knowledge)
         self._neighbours = neighbours
+        self._clock = clock
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
         assert isinstance(request, MemoryRequest)
@@ -181,42 +201,65 @@ class MemoryCommitter(ItemCommitter):
     async def vet(self, prepared: Prepared, context: SubmitContext) -> Prepared:
         """Refuse to restore a text that another memory of the agent states by now."""
         if prepared.after is not None:
-            await self._refuse_twice(prepared.after.content, context, but=prepared.target_id)
+            after = prepared.after
+            await self._refuse_twice(after.content, context, after.reach, but=prepared.target_id)
         return prepared
 
     async def _create(self, request: MemoryRequest, context: SubmitContext) -> Prepared:
         text = new_text(request)
+        reach = reach_of(request, context, UNBOUNDED, self._clock())
         # Before the exact match: an item added after `seen` is compared again when recording.
-        beside = await self._neighbours.of_text(Kind.MEMORY, text, context, but="")
-        same = await self._same(text, context)
+        beside = await self._beside(text, context, reach, but="")
+        same = await self._same(text, context, reach)
         if same is not None:
-            return self._prepared(same, Operation.UPDATE, snapshot(same))
+            reach = reach_of(request, context, same.reach, self._clock())
+            known = snapshot(same)
+            # With nothing new it is a change without effect, whatever the wording.
+            after = known if reach == same.reach else _state(same.content, reach)
+            return self._prepared(same, Operation.UPDATE, after)
         warnings = warnings_beside(request, Kind.MEMORY, beside.near, context)
-        prepared = self._created(await self._new_id(request, context, "mem"), _state(text))
+        prepared = self._created(await self._new_id(request, context, "mem"), _state(text, reach))
         return prepared.model_copy(update={"warnings": warnings, "seen": _mark(request, beside)})
 
     async def _update(
         self, item: KnowledgeItem, request: MemoryRequest, context: SubmitContext
     ) -> Prepared:
-        text = merged(item.content, request)
-        prepared = self._prepared(item, Operation.UPDATE, _state(text))
-        if text == item.content:
+        reach = reach_of(request, context, item.reach, self._clock())
+        states_reach_alone = not request.content.strip() and reach != item.reach
+        text = item.content if states_reach_alone else merged(item.content, request)
+        prepared = self._prepared(item, Operation.UPDATE, _state(text, reach))
+        if text == item.content and reach.user == item.user:
             return prepared
-        await self._refuse_twice(text, context, but=item.id)
-        beside = await self._neighbours.of_text(Kind.MEMORY, text, context, but=item.id)
+        await self._refuse_twice(text, context, reach, but=item.id)
+        beside = await self._beside(text, context, reach, but=item.id)
         warnings = _changed(item, request)
         warnings += warnings_beside(request, Kind.MEMORY, beside.near, context)
         return prepared.model_copy(update={"warnings": warnings, "seen": _mark(request, beside)})
 
-    async def _same(self, text: str, context: SubmitContext) -> KnowledgeItem | None:
+    async def _target(self, request: ChangeRequest, context: SubmitContext) -> KnowledgeItem:
+        """Return the target. Raises Refused for another end user's, or another agent's."""
+        item = await super()._target(request, context)
+        if item.user is not None and context.author not in {None, item.user}:
+            raise Refused(
+                Message("memory.of_another_user", id=item.id),
+                hint=Message("memory.create_own"),
+            )
+        return item
+
+    async def _beside(self, text: str, context: SubmitContext, reach: Reach, *, but: str) -> Beside:
+        return await self._neighbours.of_text(Kind.MEMORY, text, context, but=but, user=reach.user)
+
+    async def _same(self, text: str, context: SubmitContext, reach: Reach) -> KnowledgeItem | None:
         if context.compared is not None and context.compared.is_all:
             return None
         return await self._knowledge.find_same(
-            Kind.MEMORY, context.tenant_id, context.agent_id, text
+            Kind.MEMORY, context.tenant_id, context.agent_id, text, user=reach.user
         )
 
-    async def _refuse_twice(self, text: str, context: SubmitContext, *, but: str) -> None:
-        same = await self._same(text, context)
+    async def _refuse_twice(
+        self, text: str, context: SubmitContext, reach: Reach, *, but: str
+    ) -> None:
+        same = await self._same(text, context, reach)
         if same is not None and same.id != but:
             raise AlreadyExists(
                 Message("near.memory_says_this", id=same.id),
@@ -226,6 +269,31 @@ class MemoryCommitter(ItemCommitter):
                 hint=Message("memory.delete_one"),
                 why=Message("near.same_text"),
             )
+
+
+def reach_of(request: MemoryRequest, context: SubmitContext, known: Reach, now: datetime) -> Reach:
+    """Return how long and for whom a memory holds after a request; what it leaves open stays.
+
+    An end that had passed when this was said does not stay: what was said then held then. Feedback
+    that is decided late may end a memory in what is the past by now. Raises Refused.
+    """
+    said = context.said_at or now
+    scope = request.scope or known.scope
+    if request.user is not None and request.scope is not Scope.USER:
+        raise Refused(Message("memory.user_without_scope"), hint=Message("memory.scope_user"))
+    if request.valid_until is not None and request.valid_until < said and not request.is_import:
+        raise Refused(
+            Message("memory.over", until=request.valid_until.isoformat()),
+            hint=Message("memory.over_hint"),
+        )
+    stays = known.valid_until is not None and (known.valid_until >= said or request.is_import)
+    until = request.valid_until or (known.valid_until if stays and not request.endless else None)
+    if scope is not Scope.USER:
+        return Reach(valid_until=until, scope=scope)
+    user = request.user or known.user or context.author
+    if not user:
+        raise Refused(Message("memory.no_user"), hint=Message("memory.scope_user"))
+    return Reach(valid_until=until, scope=scope, user=user)
 
 
 def _changed(item: KnowledgeItem, request: MemoryRequest) -> tuple[str, ...]:
@@ -252,5 +320,5 @@ def _mark(request: MemoryRequest, beside: Beside) -> int | None:
     return None if request.is_import else beside.seen
 
 
-def _state(text: str) -> Snapshot:
-    return Snapshot(content=text, name=memory_name(text))
+def _state(text: str, reach: Reach) -> Snapshot:
+    return Snapshot(content=text, name=memory_name(text), reach=reach)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from core.domain.errors import NotFound, Repeated, Stale
-from core.domain.hashing import name_key, same_key, text_hash
-from core.domain.models import Change, FileRef, HistoryRecord, Kind, KnowledgeItem
+from core.domain.hashing import name_key, same_key, state_hash
+from core.domain.models import Change, FileRef, HistoryRecord, Kind, KnowledgeItem, Snapshot
 from core.knowledge.duplicates.repeats import repeats
 from core.knowledge.history import absent, stood
 
@@ -32,10 +32,16 @@ class MemoryKnowledge:
         return None
 
     async def find_same(
-        self, kind: Kind, tenant_id: str, agent_id: str, content: str
+        self,
+        kind: Kind,
+        tenant_id: str,
+        agent_id: str,
+        content: str,
+        *,
+        user: str | None = None,
     ) -> KnowledgeItem | None:
         for item in self._own(kind, tenant_id, agent_id):
-            if same_key(item.content) == same_key(content):
+            if same_key(item.content) == same_key(content) and item.user == user:
                 return item
         return None
 
@@ -90,12 +96,18 @@ class MemoryKnowledge:
         ]
 
     async def list(
-        self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
+        self,
+        *,
+        tenant_id: str | None,
+        agent_id: str | None,
+        kind: Kind | None,
+        expired: bool = False,
     ) -> Sequence[KnowledgeItem]:
         return [
             item
             for item in reversed(self._rows)
             if item.valid_to is None
+            and _is_over(item) is expired
             and tenant_id in {None, item.tenant_id}
             and agent_id in {None, item.agent_id}
             and kind in {None, item.kind}
@@ -109,7 +121,8 @@ class MemoryKnowledge:
         if bool(standing) != (change.before is not None):
             raise Stale(f"{change.kind} {change.target_id!r} has moved on")
         for item in standing:
-            if text_hash(item.content) != change.base_hash:
+            state = Snapshot(content=item.content, name=item.name, reach=item.reach)
+            if state_hash(state) != change.base_hash:
                 raise Stale(f"{change.kind} {change.target_id!r} has moved on")
             self._rows[self._rows.index(item)] = item.model_copy(update={"valid_to": now})
         if change.after is not None:
@@ -148,6 +161,7 @@ class MemoryKnowledge:
             relationship=change.relationship,
             change_id=change.id,
             feedback_id=change.feedback_id,
+            **change.after.reach.model_dump(),
         )
 
     def _open(self) -> Sequence[KnowledgeItem]:
@@ -159,6 +173,10 @@ class MemoryKnowledge:
             for item in self._open()
             if (item.kind, item.tenant_id, item.agent_id) == (kind, tenant_id, agent_id)
         ]
+
+
+def _is_over(item: KnowledgeItem) -> bool:
+    return item.valid_until is not None and item.valid_until < datetime.now(UTC)
 
 
 def _key(item: KnowledgeItem) -> tuple[str, str, str]:

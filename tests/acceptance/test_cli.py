@@ -73,6 +73,39 @@ def test_one_text_becomes_knowledge_with_a_history(home: Path) -> None:
 
 
 @pytest.mark.usefixtures("_agents")
+def test_a_piece_is_added_with_its_time_and_what_it_is_about(home: Path) -> None:
+    said = ("feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "아니 달러로요")
+    about = ("--in-reply-to", "s-1", "--thread", "견적 7", "--output", "3,500,000원")
+    (added,) = items(answer(home, *said, *about, "--said-at", "2026-05-01T09:04:00+09:00"))
+    shown = call(home, "feedback", "show", str(added["id"])).stdout.decode()
+    for text in ("2026-05-01", "s-1", "견적 7", "3,500,000원"):
+        assert text in shown
+    wrong = answer(home, *said, "--said-at", "tomorrow", code=2)
+    assert "tomorrow" in str(wrong["error"])
+
+
+@pytest.mark.usefixtures("_agents")
+def test_a_follow_up_changes_what_the_first_piece_taught_and_sets_its_end(home: Path) -> None:
+    add = ("feedback", "add", "--agent", "b1", "--tenant", "other", "--thread", "견적")
+    for minute, said in enumerate(
+        ("견적 금액은 항상 원화로 적어 주세요", "아니 그건 말고 달러로요")
+    ):
+        items(answer(home, *add, "--said-at", f"2026-05-01T09:0{minute}:00+09:00", "--text", said))
+        assert call(home, "run", "--once", "--offline").returncode == 0
+    (known,) = items(answer(home, "knowledge", "list", "--agent", "b1"))
+    assert known["content"] == "견적 금액은 항상 달러로 적어 주세요"
+    assert known["version"] == 2
+    until = ("--text", "이번 달 말까지만요", "--said-at", "2026-05-02T09:00:00+09:00")
+    items(answer(home, *add, *until))
+    assert call(home, "run", "--once", "--offline", TIME_ZONE="Asia/Seoul").returncode == 0
+    assert items(answer(home, "knowledge", "list", "--agent", "b1")) == []
+    (over,) = items(answer(home, "knowledge", "list", "--agent", "b1", "--expired"))
+    assert (over["id"], over["valid_until"]) == (known["id"], "2026-05-31T14:59:59.999999Z")
+    assert items(answer(home, "knowledge", "search", "견적 금액", "--agent", "b1")) == []
+    assert len(items(answer(home, "knowledge", "history", str(over["id"])))) == 3
+
+
+@pytest.mark.usefixtures("_agents")
 def test_a_reverted_change_is_gone_and_on_record(home: Path) -> None:
     answer(
         home, "feedback", "add", "--agent", "a1", "--tenant", "t", "--text", "Reports are in PDF."

@@ -1,6 +1,8 @@
-"""`python -m tests.evals NAME`: `rules` and `differences` count what the sets come to.
+"""`python -m tests.evals NAME`: `rules`, `differences` and `streams` count what the sets come to.
 
 `LLM_MODEL=… python -m tests.evals noise` puts a real model to the stories, and prints a table.
+`streams [FILE] [--show]` plays streams of feedback, by the stand-in unless `LLM_MODEL` is set;
+`--show` prints those of the open set that do not end as they should.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from pathlib import Path
 from core.app.observability import configure_logging
 from core.app.program import open_app
 from core.app.settings import load_settings
-from tests.evals import differences, noise, rules
+from tests.evals import differences, noise, rules, streams
 
 
 async def _noise(home: Path) -> list[noise.Told]:
@@ -25,6 +27,30 @@ async def _noise(home: Path) -> list[noise.Told]:
         return await noise.tell(app, noise.stories(), settings.worker_concurrency)
 
 
+async def _streams(home: Path, path: Path) -> list[streams.Played]:
+    place = {"skill_worker_home": home, "database_url": None, "skill_api_base_url": None}
+    settings = load_settings({**place, "time_zone": "Asia/Seoul"})
+    is_offline = settings.llm_model is None
+    async with open_app(settings, model=True, offline=is_offline) as app:
+        return await streams.play(app, streams.streams(path), settings.worker_concurrency)
+
+
+def _play(arguments: list[str]) -> int:
+    files = [Path(argument) for argument in arguments if argument != "--show"]
+    path = files[0] if files else streams.OPEN
+    configure_logging("error", "console")
+    with tempfile.TemporaryDirectory(prefix="skill-worker-evals-") as home:
+        played = asyncio.run(_streams(Path(home), path))
+    if "--show" in arguments and path == streams.OPEN:  # what is sealed is not to be read
+        for one in (one for one in played if not one.is_right):
+            print(" / ".join(said.text for said in one.stream.pieces))
+            print("    knows:", *(f"«{text}»" for text in one.knows))
+            print("    missing:", *(s for s in one.stream.state if s not in one.held))
+            print("    not gone:", *one.not_gone)
+    print(streams.report(played))
+    return 0
+
+
 def main() -> int:
     """Run an evaluation; 1 where a text did not end as expected."""
     if sys.argv[1:] == ["rules"]:
@@ -32,9 +58,12 @@ def main() -> int:
         return int(any(one.is_wrong for one in rules.judge("open")))
     if sys.argv[1:2] == ["differences"]:
         return differences.main(sys.argv[2:])
+    if sys.argv[1:2] == ["streams"]:
+        return _play(sys.argv[2:])
     if sys.argv[1:] != ["noise"]:
         print(
-            "usage: python -m tests.evals rules | differences [KORSTS.tsv] | noise (with LLM_MODEL)"
+            "usage: python -m tests.evals rules | differences [KORSTS.tsv]"
+            " | streams [FILE] [--show] | noise (with LLM_MODEL)"
         )
         return 2
     return _told()

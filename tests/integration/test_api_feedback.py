@@ -214,3 +214,34 @@ async def test_each_call_takes_its_role_and_its_tenant(api: Api) -> None:
         if "ID" in path:
             strange = await api.call(method, whole, body, who=one_of("u", role))
             assert (strange.status_code, strange.json()["kind"]) == (404, "not_found"), whole
+
+
+async def test_a_follow_up_goes_in_with_what_it_answers_and_is_about(api: Api) -> None:
+    about = {
+        "said_at": "2026-05-01T09:04:00+09:00",
+        "in_reply_to": "not yet here",
+        "thread": "견적 7",
+        "output": {"합계": "3,500,000원"},
+    }
+    found = (await api.call("GET", f"/v1/feedback/{await added(api, **about)}", who=OF_T)).json()
+    assert found["said_at"] == "2026-05-01T00:04:00Z"
+    assert {name: found[name] for name in ("in_reply_to", "thread", "output")} == {
+        name: about[name] for name in ("in_reply_to", "thread", "output")
+    }
+
+
+async def test_a_time_without_a_zone_is_refused_with_one_that_is_taken(api: Api) -> None:
+    piece = {**PIECE, "said_at": "2026-05-01T09:04:00"}
+    for path, body in (("", piece), ("/batch", {"items": [PIECE, piece]})):
+        answer = await api.call("POST", f"/v1/feedback{path}", body, who=OF_T)
+        assert answer.status_code == 422
+        assert "has no time zone: write it as 2026-05-01T09:00:00+09:00" in answer.text
+
+
+async def test_a_time_ahead_is_not_taken_and_that_is_on_record(api: Api) -> None:
+    key = await added(api, said_at="2999-01-01T00:00:00Z")
+    found = (await api.call("GET", f"/v1/feedback/{key}", who=OF_T)).json()
+    assert found["said_at"] == found["created_at"]
+    assert found["claimed_said_at"] == "2999-01-01T00:00:00Z"
+    run = (await api.call("GET", f"/v1/feedback/{key}/run", who=OF_T)).json()
+    assert [step["name"] for step in run["steps"]] == ["feedback.redated"]

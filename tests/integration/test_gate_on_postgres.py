@@ -15,8 +15,9 @@ from core.adapters.postgres.knowledge import PostgresKnowledge
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reviews import PostgresReviews
 from core.adapters.postgres.runs import PostgresJournal, PostgresRuns
+from core.adapters.postgres.scoped_search import ScopedSearch
 from core.adapters.postgres.search import PostgresSearch
-from core.app.bootstrap.stores import new_id
+from core.app.bootstrap.stores import new_id, utc_now
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
 from core.domain.errors import SkillApiDown, TargetBusy
@@ -61,7 +62,7 @@ class Stores:
         self.inbox = PostgresInbox(pool, Jobs(pool), new_id)
         self.intake = PostgresIntake(pool, Jobs(pool))
         self.agents = PostgresAgents(pool)
-        neighbours = Neighbours(PostgresSearch(pool, None), self.store)
+        neighbours = Neighbours(ScopedSearch(PostgresSearch(pool, None), pool, utc_now), self.store)
         skills = SkillCommitter(
             self.store,
             self.author,

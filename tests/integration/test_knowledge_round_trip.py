@@ -49,6 +49,15 @@ LINES: tuple[Line, ...] = (
     {"kind": "MEMORY", "id": "m2", "agent_id": "a", "content": "두 번째\n줄 \u200fשלום 👩‍💻"},
     {"kind": "MEMORY", "id": "M1", "agent_id": "b", "content": "  kept\tas it is "},
     {"kind": "MEMORY", "id": "m2", "agent_id": "c", "content": "the same id elsewhere"},
+    {
+        "kind": "MEMORY",
+        "id": "m3",
+        "agent_id": "a",
+        "content": "until then, for her",
+        "valid_until": "2020-05-31T14:59:59.999999Z",
+        "scope": "user",
+        "user": "kim",
+    },
     {"kind": "DMN_RULE", "id": "r1", "agent_id": "a", "content": XML},
     SKILL,
     {
@@ -95,6 +104,7 @@ async def test_an_export_is_what_an_import_takes(
     assert places == [
         ("MEMORY", "t", "M1"),
         ("MEMORY", "t", "m2"),
+        ("MEMORY", "t", "m3"),
         ("MEMORY", "u", "m2"),
         ("DMN_RULE", "t", "r1"),
         ("SKILL", "t", "refund"),
@@ -120,7 +130,8 @@ async def test_white_space_around_a_memory_is_left_out_and_all_within_stays(
 async def test_a_part_can_be_exported(server: str, template: str, tmp_path: Path) -> None:
     async with empty_place(server, template, tmp_path) as place:
         await place.take(*LINES)
-        assert [line["id"] for line in await place.give(Kind.MEMORY, tenant="t")] == ["M1", "m2"]
+        memories = await place.give(Kind.MEMORY, tenant="t")
+        assert [line["id"] for line in memories] == ["M1", "m2", "m3"]
         of_b = await place.give(agent="b")
         assert [line.get("id", line.get("name")) for line in of_b] == ["M1", "refund"]
         assert (of_b[1]["agent_id"], "other_agent_ids" in of_b[1]) == ("b", False)

@@ -13,8 +13,9 @@ from core.adapters.postgres.knowledge import PostgresKnowledge
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reviews import PostgresReviews
 from core.adapters.postgres.runs import PostgresJournal
+from core.adapters.postgres.scoped_search import ScopedSearch
 from core.adapters.postgres.search import PostgresSearch
-from core.app.bootstrap.stores import new_id
+from core.app.bootstrap.stores import new_id, utc_now
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
 from core.decision_table import decide, parse_xml
@@ -42,7 +43,7 @@ class Rules:
     def __init__(self, pool: Pool) -> None:
         self.knowledge = PostgresKnowledge(pool, FlakyStore())
         self.numbers = count(1)
-        search = PostgresSearch(pool, None)
+        search = ScopedSearch(PostgresSearch(pool, None), pool, utc_now)
         self.gate = ChangeGate(
             GateDeps(
                 committers={Kind.DMN_RULE: DmnRuleCommitter(self.knowledge, search)},

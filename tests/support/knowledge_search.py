@@ -20,20 +20,34 @@ class KnowledgeSearch:
         self._skills = skills
 
     async def search(
-        self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
+        self,
+        query: str,
+        *,
+        tenant_id: str,
+        agent_id: str | None,
+        kind: Kind | None,
+        limit: int,
+        user: str | None = None,
     ) -> Sequence[Hit]:
-        index = await self._index(tenant_id)
+        index = await self._index(tenant_id, user)
         return await index.search(
             query, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit
         )
 
     async def near(
-        self, text: str, *, tenant_id: str, agent_id: str | None, kind: Kind, limit: int
+        self,
+        text: str,
+        *,
+        tenant_id: str,
+        agent_id: str | None,
+        kind: Kind,
+        limit: int,
+        user: str | None = None,
     ) -> Nearby:
         seen = self._knowledge.newest(kind)
         if limit < 1:
             return Nearby(seen=seen)
-        index = await self._index(tenant_id)
+        index = await self._index(tenant_id, user)
         found = await index.near(
             text, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit
         )
@@ -42,10 +56,12 @@ class KnowledgeSearch:
     async def refresh(self, tenant_id: str) -> None:
         """Do nothing: every query indexes everything."""
 
-    async def _index(self, tenant_id: str) -> MemorySearch:
+    async def _index(self, tenant_id: str, user: str | None) -> MemorySearch:
         index = MemorySearch(self._skills)
         await index.refresh(tenant_id)
         for item in await self._knowledge.list(tenant_id=tenant_id, agent_id=None, kind=None):
+            if item.user not in {None, user}:
+                continue
             is_rule = item.kind is Kind.DMN_RULE
             document = SearchDocument(
                 tenant_id=item.tenant_id,

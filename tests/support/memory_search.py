@@ -41,7 +41,14 @@ class MemorySearch:
         self._terms.pop((tenant_id, kind, item_id), None)
 
     async def search(
-        self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
+        self,
+        query: str,
+        *,
+        tenant_id: str,
+        agent_id: str | None,
+        kind: Kind | None,
+        limit: int,
+        user: str | None = None,
     ) -> Sequence[Hit]:
         weighing = await self._weighing(query, tenant_id, for_name=True)
         ranked = self._ranked(weighing, tenant_id, agent_id, kind, floor=True)
@@ -61,7 +68,14 @@ class MemorySearch:
         ]
 
     async def near(
-        self, text: str, *, tenant_id: str, agent_id: str | None, kind: Kind, limit: int
+        self,
+        text: str,
+        *,
+        tenant_id: str,
+        agent_id: str | None,
+        kind: Kind,
+        limit: int,
+        user: str | None = None,
     ) -> Nearby:
         ranked = self._ranked(
             await self._weighing(text, tenant_id, for_name=False), tenant_id, agent_id, kind

@@ -21,7 +21,7 @@ FUNCTION = "agent_feedback_task"
 COLUMNS = {
     "todolist": {
         *("id", "user_id", "assignees", "feedback", "description", "tenant_id", "proc_def_id"),
-        *("activity_id", "feedback_status", "updated_at"),
+        *("activity_id", "feedback_status", "updated_at", "output"),
     },
     "users": {"id", "username", "role", "goal", "persona", "tenant_id", "skills", "email"},
     "events": {"id", "todo_id", "event_type", "data", "timestamp", "tenant_id"},

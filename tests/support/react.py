@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -13,6 +14,7 @@ from core.domain.models import (
     Candidate,
     Change,
     ChangeStatus,
+    EarlierPiece,
     Feedback,
     Hit,
     Kind,
@@ -20,6 +22,7 @@ from core.domain.models import (
     Snapshot,
     Verdict,
 )
+from core.domain.ports import Conversations, NoConversations
 from core.react_agent import process_feedback_with_react
 from core.testing.changes import MemoryChangeLog
 from core.testing.gate import FakeGate
@@ -60,13 +63,32 @@ class FixedSearch:
         self.asked: list[tuple[str, str | None, Kind | None, int]] = []
 
     async def search(
-        self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
+        self,
+        query: str,
+        *,
+        tenant_id: str,
+        agent_id: str | None,
+        kind: Kind | None,
+        limit: int,
+        user: str | None = None,
     ) -> Sequence[Hit]:
         self.asked.append((tenant_id, agent_id, kind, limit))
         return [hit for hit in self.hits if kind in {None, hit.kind}][:limit]
 
     async def refresh(self, tenant_id: str) -> None:
         return None
+
+
+class Told:
+    """A conversation as it is given; `asked` has the limit of each call."""
+
+    def __init__(self, *pieces: EarlierPiece) -> None:
+        self.pieces = pieces
+        self.asked: list[int] = []
+
+    async def before(self, feedback: Feedback, limit: int) -> Sequence[EarlierPiece]:
+        self.asked.append(limit)
+        return self.pieces
 
 
 def item_change(kind: Kind, item_id: str, name: str, content: str) -> Change:
@@ -103,6 +125,9 @@ class Bench:
     knowledge: MemoryKnowledge = field(default_factory=MemoryKnowledge)
     max_iterations: int = 50
     candidate: Candidate = CANDIDATE
+    feedback: Feedback = FEEDBACK
+    conversations: Conversations = field(default_factory=NoConversations)
+    zone: tzinfo = UTC
 
     def __post_init__(self) -> None:
         self.model = ScriptedChatModel(self.script)
@@ -125,14 +150,16 @@ class Bench:
             journal=self.journal,
             saver_factory=lambda: self.saver,
             max_iterations=self.max_iterations,
+            conversations=self.conversations,
+            zone=self.zone,
         )
 
     async def run(self) -> Verdict:
         return await process_feedback_with_react(
             AGENT.id,
-            FEEDBACK.content,
+            self.feedback.content,
             candidate=self.candidate,
-            feedback=FEEDBACK,
+            feedback=self.feedback,
             agent=AGENT,
             deps=self.deps,
         )

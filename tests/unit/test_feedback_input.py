@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from datetime import UTC, datetime
 
 import pytest
 from pydantic import JsonValue
@@ -142,3 +143,41 @@ def test_an_agent_must_be_known_and_of_the_tenant() -> None:
 def test_text_that_is_cut_off_is_named_where_it_begins() -> None:
     with pytest.raises(InvalidInput, match=r"no JSON: unterminated string starting at character 8"):
         parse_json('{"id": "x')
+
+
+def test_a_follow_up_comes_through_with_its_time_and_what_it_is_about() -> None:
+    line = _entry(
+        said_at="2026-05-01T09:00:00+09:00",
+        in_reply_to="e\u0301",
+        thread="견적 7",
+        output={"합계": [3_500_000, None]},
+    )
+    (result,) = _read(line)
+    assert isinstance(result, Line)
+    piece = result.piece
+    assert piece.said_at == datetime(2026, 5, 1, tzinfo=UTC)
+    assert (piece.in_reply_to, piece.thread) == ("é", "견적 7")
+    assert piece.output == {"합계": [3_500_000, None]}
+
+
+@pytest.mark.parametrize(
+    ("said_at", "why"),
+    [
+        ("2026-05-01T09:00:00", "has no time zone"),
+        ("2026-05-01", "is no time that can be read"),
+        ("yesterday", "is no time that can be read"),
+        (1_777_000_000, "is no time that can be read"),
+        ("1777000000", "is no time that can be read"),
+        ("2026-13-01T09:00:00Z", "is no time that can be read"),
+        ("9999-12-31T23:59:59-09:00", "is no time that can be read"),
+    ],
+)
+def test_a_time_that_cannot_be_taken_is_refused_with_one_that_can(
+    said_at: JsonValue, why: str
+) -> None:
+    reason = _reason(_entry(said_at=said_at))
+    assert reason == f"said_at {why}: write it as 2026-05-01T09:00:00+09:00"
+
+
+def test_an_output_that_is_too_long_is_refused_with_its_length() -> None:
+    assert _reason(_entry(output=["x" * 100])) == "output has 104 characters, more than 100"

@@ -56,6 +56,16 @@ REACT = {
     "after a refusal: more detail": ("more detail", "extend or refine"),
     "after a refusal: somebody else": ("unrelated", "`reason`", "by id", "on record"),
     "a new agent's goal and persona": ("nobody has given feedback", "persona", "add nothing"),
+    "what it is given: what was said before": ("`conversation`", "newest first", "`answered`"),
+    "what it is given: what that taught": ("`taught`", "`before`", "`gone`"),
+    "outputs and earlier pieces give no orders": ("`output` and `conversation`", "never change"),
+    "a later piece supersedes or takes back": ("takes back", "exactly that item", "scratch that"),
+    "a fragment is completed": ("fragment", "complete on its own", "`output`"),
+    "the rest of a lesson stays": ("exception", "leaves the rest", "reason"),
+    "what waits or has changed": ("`gone`", "`held`", "only what `known` shows"),
+    "earlier pieces are no lessons": ("never lessons by themselves", "`unclear`"),
+    "how long": ("`valid_until`", "이번 달 말까지", "`said_at`", "당분간", "`none`"),
+    "for whom": ("`scope`", "`tenant`", "저한테는", "우리 팀 모두", "leave `scope` out"),
     "one closing sentence": ("end with one sentence", "user's language"),
 }
 MATCHER = {
@@ -67,6 +77,13 @@ MATCHER = {
     "nothing is lost": ("repeated for each", "nothing that could be learnt may be lost"),
     "a hint at what is wanted": ("`intent_hint`", "short phrase"),
     "failures are nobody's lesson": ("`events`", "nobody's lesson"),
+    "a follow-up is completed": (
+        "follow-up",
+        "아니 그건 말고 달러로요",
+        "completed",
+        "scratch that",
+    ),
+    "outputs and earlier pieces give no orders": ("also `output` and `conversation`", "is data"),
     "it does not judge": ("do not judge", "`nothing_reason`"),
 }
 AUTHOR = {
@@ -110,7 +127,7 @@ TOOLS = {
     "search_similar_knowledge": ("`content`", "ranked hits", "search again only"),
     "get_knowledge_detail": ("whole", "rows", "all files", "`not_found`"),
     "analyze_knowledge_conflict": ("near_duplicate", "`trigger_collision`", "clash or repeat"),
-    "commit_to_memory": ("preference", "`memory_id`", "extend", "`part`", "refused"),
+    "commit_to_memory": ("preference", "`memory_id`", "extend", "`part`", "refused", "`scope`"),
     "commit_to_dmn_rule": ("condition → outcome", "`rule_id`", "keeps the others", "warnings"),
     "commit_to_skill": (
         "procedure",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from langchain_core.messages import ToolMessage
@@ -14,6 +15,7 @@ from core.domain.models import (
     Hit,
     Kind,
     ListEdit,
+    MemoryRequest,
     MergeMode,
     Relationship,
     RuleDraft,
@@ -25,6 +27,8 @@ from core.domain.models import (
 from core.testing.scripted_model import calls, says
 from tests.support.react import FEEDBACK, MEMORY, Bench, FixedSearch, item_change
 
+SEOUL = timezone(timedelta(hours=9))
+END_OF_MAY = datetime(2026, 5, 31, 14, 59, 59, 999_999, tzinfo=UTC)
 END = [calls(("commit_to_memory", MEMORY)), says("끝")]
 RULE = {
     "name": "승인",
@@ -169,3 +173,35 @@ async def test_a_rule_and_an_attachment_are_submitted_as_given() -> None:
     assert (attach.skill_ids, attach.edit) == (("a", "b"), ListEdit.ADD)
     assert isinstance(detach, SkillListRequest)
     assert (detach.skill_ids, detach.edit) == (("c", "d"), ListEdit.REMOVE)
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ({}, (None, False, None, None)),
+        ({"valid_until": "2026-05-31"}, (END_OF_MAY, False, None, None)),
+        ({"valid_until": "2026-05-31T23:59:59.999999+09:00"}, (END_OF_MAY, False, None, None)),
+        ({"valid_until": " None "}, (None, True, None, None)),
+        ({"valid_until": "", "scope": "", "user": ""}, (None, False, None, None)),
+        ({"scope": "USER", "user": "u7"}, (None, False, "user", "u7")),
+    ],
+)
+async def test_a_memory_is_submitted_with_how_long_and_for_whom(
+    given: dict[str, JsonValue], asked: tuple[object, ...]
+) -> None:
+    bench = Bench([calls(("commit_to_memory", {**MEMORY, **given})), says("끝")], zone=SEOUL)
+    await bench.run()
+    ((request, context),) = bench.gate.submitted
+    assert isinstance(request, MemoryRequest)
+    stated = (request.valid_until, request.endless, request.scope, request.user)
+    assert stated == asked
+    assert context.author == FEEDBACK.author
+
+
+@pytest.mark.parametrize("text", ["2026-02-30", "end of May", "2026-05-31T10:00:00"])
+async def test_an_end_that_cannot_be_read_is_refused_with_one_that_can(text: str) -> None:
+    bench = Bench([calls(("commit_to_memory", {**MEMORY, "valid_until": text})), *END])
+    answer = await answer_to(bench)
+    assert answer["status"] == "refused"
+    assert "valid_until" in str(answer["message"])
+    assert "2026-05-31" in str(answer["message"])

@@ -14,7 +14,17 @@ from core.changes.policy.review_policy import (
     parse_policy,
 )
 from core.domain.errors import ConfigurationError
-from core.domain.models import Change, ChangeStatus, FileRef, Kind, Operation, Origin, Snapshot
+from core.domain.models import (
+    Change,
+    ChangeStatus,
+    FileRef,
+    Kind,
+    Operation,
+    Origin,
+    Reach,
+    Scope,
+    Snapshot,
+)
 
 
 def change(**given: object) -> Change:
@@ -147,3 +157,34 @@ def test_lines_that_only_move_are_no_change() -> None:
 
 def test_without_rules_nothing_waits() -> None:
     assert ReviewPolicy()(DELETE) == ()
+
+
+FOR_ALL = change(
+    after=Snapshot(content="x", name="m", reach=Reach(scope=Scope.TENANT)), origin=Origin.AGENT
+)
+WAS_FOR_ALL = change(
+    before=FOR_ALL.after, after=Snapshot(content="x", name="m"), operation=Operation.UPDATE
+)
+
+
+@pytest.mark.parametrize("preset", ["auto", "risky", "all"])
+@pytest.mark.parametrize("waits", [FOR_ALL, WAS_FOR_ALL])
+def test_what_an_agent_writes_for_its_whole_tenant_is_held(preset: str, waits: Change) -> None:
+    assert "it is for all agents of the tenant" in load_policy(preset)(waits)
+
+
+@pytest.mark.parametrize("origin", [Origin.PERSON, Origin.IMPORT])
+def test_what_a_person_brings_in_for_all_is_not_held_for_that(origin: Origin) -> None:
+    assert load_policy("auto")(FOR_ALL.model_copy(update={"origin": origin})) == ()
+
+
+def test_a_rule_that_names_the_scope_decides_about_it() -> None:
+    applies = parse_policy("rules: [{when: {scope: tenant, agent: billing-*}, then: apply}]", "p")
+    assert applies(FOR_ALL) == ()
+    assert applies(FOR_ALL.model_copy(update={"agent_id": "other"})) != ()
+    silent = parse_policy("rules: [{when: {agent: billing-*}, then: apply}]", "p")
+    assert silent(FOR_ALL) == ("it is for all agents of the tenant",)
+    users = parse_policy("rules: [{when: {scope: [user]}, then: hold, because: private}]", "p")
+    private = Snapshot(content="x", name="m", reach=Reach(scope=Scope.USER, user="kim"))
+    assert users(change(after=private)) == ("private",)
+    assert users(SMALL) == ()

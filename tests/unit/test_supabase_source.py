@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 
 import pytest
 
@@ -10,6 +11,7 @@ from core.domain.models import FeedbackStatus, Outcome
 from core.polling_manager import fetch_feedback_task
 from core.testing.intake import MemoryIntake
 from tests.support.list_source import ListSource
+from tests.support.postgrest_server import COLUMNS
 from tests.support.supabase import AGENT, TENANT, Supabase, supabase
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
@@ -281,3 +283,21 @@ async def test_a_cancelled_piece_is_no_failure_to_the_platform(world: Supabase) 
     await MemoryIntake(world.inbox).cancel(piece.id, "not wanted")
     await world.acknowledge()
     assert world.status("r1") == "COMPLETED"
+
+
+async def test_items_of_a_row_come_as_a_conversation_about_its_output(world: Supabase) -> None:
+    said = {"time": "2025-12-30T09:00:00+09:00", "content": "원화로"}
+    world.todo("r 1", [world.item("아니 달러로요"), said], output={"합계": 3})
+    await world.fetch()
+    first, second = world.inbox.feedback.values()
+    assert (first.in_reply_to, second.in_reply_to) == (None, first.source_id)
+    assert first.thread == second.thread == "supabase:r 1"
+    assert first.output == second.output == {"합계": 3}
+    assert first.said_at == datetime(2025, 12, 30, tzinfo=UTC)
+
+
+async def test_a_platform_without_outputs_is_read_all_the_same(world: Supabase) -> None:
+    world.server.columns = {**COLUMNS, "todolist": COLUMNS["todolist"] - {"output"}}
+    world.todo("r", [world.item("원화로")], feedback_status="STARTED")
+    await world.fetch()
+    assert world.contents() == ["원화로"]

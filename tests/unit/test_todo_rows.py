@@ -147,3 +147,29 @@ def test_assignees_name_agents_in_their_endpoints(assignees: JsonValue) -> None:
 @pytest.mark.parametrize("assignees", ["[broken", 5, "name", [["a"]]])
 def test_assignees_that_cannot_be_read_name_nobody(assignees: JsonValue) -> None:
     assert _read("x", assignees=assignees).assignee_ids == ()
+
+
+def test_items_of_a_row_answer_each_other_and_are_about_its_output() -> None:
+    said: list[JsonValue] = [
+        {"time": "2026-01-02T09:00:00+09:00", "content": "달러로요"},
+        {"time": "2026-01-01T09:00:00+09:00", "content": "원화로 적어 주세요"},
+    ]
+    row = _read(said, output={"합계": 3})
+    first, second = row.items
+    assert (first.answers, second.answers) == (None, first.id)
+    assert [item.said_at and item.said_at.day for item in row.items] == [1, 2]
+    assert row.output == {"합계": 3}
+
+
+def test_an_item_without_a_time_is_said_with_the_next_that_has_one() -> None:
+    row = _read(["first", {"time": "2026-01-01T09:00:00Z", "content": "second"}])
+    assert [item.content for item in row.items] == ["first", "second"]
+    assert row.items[0].said_at == row.items[1].said_at is not None
+    assert [item.said_at for item in _read(["no", "times"]).items] == [None, None]
+
+
+def test_an_output_that_is_long_or_cannot_be_stored_hinders_nobody() -> None:
+    long, broken = _read("x", output=["y" * 20_000]), _read("x", output=["\0"])
+    assert isinstance(long.output, str)
+    assert len(long.output) <= 10_000
+    assert (broken.output, len(broken.items)) == (None, 1)

@@ -39,6 +39,7 @@ from core.domain.hashing import name_key, same_key, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
     NO_USAGE,
+    UNBOUNDED,
     Change,
     ChangeStatus,
     FileRef,
@@ -47,6 +48,7 @@ from core.domain.models import (
     LaterWord,
     RestoreRequest,
     RunEvent,
+    Scope,
     Snapshot,
 )
 from core.domain.observers import nobody
@@ -77,7 +79,8 @@ class PostgresUnitOfWork:
             ) from error
         if done is None:
             raise Stale(Message("change.target_moved", kind=change.kind, id=change.target_id))
-        await self._index(change, change.agent_id)
+        shared = change.after is not None and change.after.reach.scope is Scope.TENANT
+        await self._index(change, None if shared else change.agent_id)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
         await lock_skills(self._conn, change.tenant_id)
@@ -164,6 +167,7 @@ class PostgresUnitOfWork:
 def _version(change: Change) -> dict[str, object]:
     content = change.after.content if change.after else ""
     name = change.after.name if change.after else change.target_name
+    reach = change.after.reach if change.after else UNBOUNDED
     return {
         "item_id": change.target_id,
         "kind": change.kind,
@@ -178,6 +182,9 @@ def _version(change: Change) -> dict[str, object]:
         "relationship": change.relationship,
         "change_id": change.id,
         "feedback_id": change.feedback_id,
+        "valid_until": reach.valid_until,
+        "scope": reach.scope,
+        "scope_user": reach.user,
     }
 
 

@@ -13,11 +13,11 @@ from core.adapters.postgres.search import index_document
 from core.domain.errors import Stale, TargetBusy
 from core.domain.hashing import same_key
 from core.domain.messages import Message
-from core.domain.models import Change, ChangeStatus, HistoryRecord, Kind
+from core.domain.models import Change, ChangeStatus, HistoryRecord, Kind, Scope
 from core.domain.ports import Concluded
 from core.knowledge.search.documents import SearchDocument
 
-FILES = ("previous_files", "new_files")
+FILES = ("previous_files", "new_files", "previous_reach", "new_reach")
 
 
 def history_row(history: HistoryRecord) -> dict[str, object]:
@@ -91,11 +91,12 @@ def _owner(change: Change) -> tuple[str, Kind, str]:
 
 def _document(change: Change) -> SearchDocument:
     assert change.after is not None
+    shared = change.after.reach.scope is Scope.TENANT
     return SearchDocument(
         tenant_id=change.tenant_id,
         kind=change.kind,
         item_id=change.target_id,
-        agent_id=change.agent_id,
+        agent_id=None if shared else change.agent_id,
         name=change.after.name,
         content=change.after.content,
         files=(),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+import structlog
+from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
 from core.adapters.postgres.jobs import Jobs, Waiting
@@ -64,6 +66,8 @@ async def end_held_feedback(
     await conn.execute(sql("reviews.end_held_feedback"), params)
 
 
+log = structlog.get_logger(__name__)
+
 _Piece: TypeAlias = dict[str, object]
 
 
@@ -78,8 +82,13 @@ class PostgresInbox:
 
     async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
         rows = [self._row(position, piece) for position, piece in enumerate(pieces)]
+        events: list[RunEvent] = []
         async with transaction(self._pool) as conn:
-            return await self._add(conn, source, rows)
+            added = await self._add(conn, source, rows, events)
+        for event in events:
+            log.warning(event.name, feedback_id=event.feedback_id, **event.data)
+            self._observe(event, NO_USAGE)
+        return added
 
     async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
         stated = agent.model_dump(include={"tenant_id", "id", "role", "goal", "persona"})
@@ -87,7 +96,7 @@ class PostgresInbox:
             claimed = await conn.execute(sql("agents.setup_claimed"), stated)
             if not claimed.rowcount:
                 return False
-            ((_, is_new),) = await self._add(conn, source, [self._row(0, piece)])
+            ((_, is_new),) = await self._add(conn, source, [self._row(0, piece)], [])
             return is_new
 
     async def get(self, feedback_id: str) -> Feedback:
@@ -163,11 +172,15 @@ class PostgresInbox:
             await release_waiting(conn, self._jobs, claimed.id)
 
     async def _add(
-        self, conn: Connection, source: str, rows: Sequence[_Piece]
+        self, conn: Connection, source: str, rows: Sequence[_Piece], events: list[RunEvent]
     ) -> Sequence[tuple[str, bool]]:
+        """Store what is new; `events` receives those that were written with it."""
         params = {"source": source, "pieces": Jsonb(rows), "turn": await self._jobs.turn(conn)}
         inserted = await (await conn.execute(sql("inbox.add"), params)).fetchall()
         turns = {row["id"]: row["turn"] for row in inserted}
+        events += [_redated(row) for row in inserted if row["claimed_said_at"]]
+        for event in events:
+            await write_event(conn, event)
         new = [str(row["id"]) for row in rows if row["id"] in turns]
         await self._jobs.defer(conn, [Waiting(key, turns[key]) for key in new])
         known = await _known(conn, source, [row for row in rows if row["id"] not in turns])
@@ -205,6 +218,16 @@ async def release_waiting(conn: Connection, jobs: Jobs, feedback_id: str) -> Non
     """Defer the jobs of what waited for a piece that was said before it."""
     rows = await (await conn.execute(sql("inbox.release_waiting"), {"id": feedback_id})).fetchall()
     await jobs.defer(conn, [Waiting(row["id"], row["turn"]) for row in rows])
+
+
+def _redated(row: DictRow) -> RunEvent:
+    times = {name: row[name].isoformat() for name in ("claimed_said_at", "said_at")}
+    return RunEvent(
+        name="feedback.redated",
+        tenant_id=row["tenant_id"],
+        feedback_id=row["id"],
+        data={**times},
+    )
 
 
 def end_params(feedback_id: str, epoch: int, outcome: Outcome) -> dict[str, object]:

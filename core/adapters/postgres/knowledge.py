@@ -16,7 +16,7 @@ from core.domain.models.views import Listed
 from core.domain.ports import SkillStore
 from core.knowledge.history import absent
 
-_FIELDS = set(KnowledgeItem.model_fields) - {"id"}
+_FIELDS = set(KnowledgeItem.model_fields) - {"id", "user"}
 
 
 class PostgresKnowledge:
@@ -66,7 +66,13 @@ class PostgresKnowledge:
         return item_of(row) if row else None
 
     async def find_same(
-        self, kind: Kind, tenant_id: str, agent_id: str, content: str
+        self,
+        kind: Kind,
+        tenant_id: str,
+        agent_id: str,
+        content: str,
+        *,
+        user: str | None = None,
     ) -> KnowledgeItem | None:
         row = await fetch_one(
             self._pool,
@@ -75,6 +81,7 @@ class PostgresKnowledge:
             tenant_id=tenant_id,
             agent_id=agent_id,
             same_key=same_key(content),
+            user=user,
         )
         return item_of(row) if row else None
 
@@ -139,18 +146,29 @@ class PostgresKnowledge:
             return absent(kind, item_id, at)
 
     async def list(
-        self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
+        self,
+        *,
+        tenant_id: str | None,
+        agent_id: str | None,
+        kind: Kind | None,
+        expired: bool = False,
     ) -> Sequence[KnowledgeItem]:
         """Return all current items, newest first; skills from the index, without content."""
         rows = await fetch_all(
-            self._pool, "knowledge.list", tenant_id=tenant_id, agent_id=agent_id, kind=kind
+            self._pool,
+            "knowledge.list",
+            tenant_id=tenant_id,
+            agent_id=agent_id,
+            kind=kind,
+            expired=expired,
         )
         return [item_of(row) for row in rows]
 
 
 def item_of(row: DictRow) -> KnowledgeItem:
     """Build an item from a row of `knowledge_versions`."""
-    return KnowledgeItem(id=row["item_id"], **{key: row[key] for key in row if key in _FIELDS})
+    known = {key: row[key] for key in row if key in _FIELDS}
+    return KnowledgeItem(id=row["item_id"], user=row.get("scope_user"), **known)
 
 
 def _missing(kind: Kind, item_id: str) -> NotFound:
@@ -195,6 +213,7 @@ class PostgresKnowledgePages:
         kind: Kind | None,
         after: tuple[str, str, str] | None,
         limit: int,
+        expired: bool = False,
     ) -> Sequence[Listed]:
         tenant, after_kind, after_id = after or (None, None, None)
         rows = await fetch_all(
@@ -207,6 +226,7 @@ class PostgresKnowledgePages:
             after_kind=after_kind,
             after_id=after_id,
             limit=limit,
+            expired=expired,
         )
         return [Listed(id=row["item_id"], **{key: row[key] for key in _LISTED}) for row in rows]
 

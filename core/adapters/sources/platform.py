@@ -47,8 +47,12 @@ class Platform:
 
     async def started(self, limit: int) -> Sequence[JsonValue]:
         """Return rows in STARTED, least recently touched first."""
-        wanted = {"select": _COLUMNS, "feedback_status": f"eq.{RowStatus.STARTED}"}
-        return await self._ordered("todolist", wanted, "updated_at.asc.nullsfirst", limit)
+        wanted = {"select": f"{_COLUMNS},output", "feedback_status": f"eq.{RowStatus.STARTED}"}
+        order = "updated_at.asc.nullsfirst"
+        try:
+            return await self._ordered("todolist", wanted, order, limit)
+        except UnknownColumn:  # older platforms have no outputs
+            return await self._ordered("todolist", {**wanted, "select": _COLUMNS}, order, limit)
 
     async def row(self, row_id: str) -> JsonValue:
         """Return one row, None if there is none."""

@@ -191,4 +191,8 @@ def _piece(
         content=item.content,
         author=item.author,
         events=tuple(events),
+        said_at=item.said_at,
+        in_reply_to=item.answers,
+        thread=f"{NAME}:{row.id}",
+        output=row.output,
     )

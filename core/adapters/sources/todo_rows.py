@@ -12,34 +12,53 @@ from pydantic import JsonValue
 
 from core.domain.errors import InvalidInput
 from core.domain.input_formats.json_text import parse_json
-from core.domain.input_formats.text import MAX_NAME_CHARS, is_blank, name_problem, text_problem
+from core.domain.input_formats.text import (
+    MAX_NAME_CHARS,
+    is_blank,
+    json_problem,
+    name_problem,
+    text_problem,
+)
 from core.domain.messages import Message
 from core.domain.models.base import Model
+from core.domain.text import compact, shorten
 
 DIGEST_CHARS = 32
+OUTPUT_CHARS = 10_000
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 # What begins so is JSON, even if cut off; other brackets may be a user's own.
 _JSON_BEGINS = re.compile(r'\s*(\[\s*)?\{\s*"')
 
 
 class Item(Model):
-    """One thing that was said on a row. `id` is derived from the row's id and the content."""
+    """One thing that was said on a row. `id` is derived from the row's id and the content.
+
+    `answers` is the id of the item before it.
+    """
 
     id: str
     content: str
     author: str | None
     at: datetime
+    answers: str | None = None
+
+    @property
+    def said_at(self) -> datetime | None:
+        """When it was said; None if neither its row nor an item before it has a time."""
+        return None if self.at == BEGINNING else self.at
 
 
 class TodoRow(Model):
     """One row: its items, oldest first, and what could not be parsed.
 
-    `agent_ids` are those of `user_id`, `assignee_ids` those of `assignees`.
+    `agent_ids` are those of `user_id`, `assignee_ids` those of `assignees`; `output` is what the
+    items are about, as text if it is long.
     """
 
     id: str
     tenant_id: str = ""
     task: str = ""
+    output: JsonValue = None
     items: tuple[Item, ...] = ()
     agent_ids: tuple[str, ...] = ()
     assignee_ids: tuple[str, ...] = ()
@@ -64,11 +83,29 @@ def read_row(value: JsonValue) -> TodoRow | None:
         id=row_id,
         tenant_id=str(tenant_id),
         task=description if isinstance(description, str) and not text_problem(description) else "",
-        items=tuple(items),
+        output=_output(value.get("output")),
+        items=tuple(_chained(items)),
         agent_ids=tuple(agent_ids),
         assignee_ids=tuple(assignee_ids),
         problems=tuple(problems),
     )
+
+
+def _output(value: JsonValue) -> JsonValue:
+    """Return a row's output, cut where it is long: it helps to understand, no more."""
+    if json_problem(value):
+        return None
+    text = compact(value)
+    return value if len(text) <= OUTPUT_CHARS else shorten(text, OUTPUT_CHARS)
+
+
+def _chained(items: Sequence[Item]) -> Iterator[Item]:
+    """Yield the items with what each answers; one without a time is said when the next one is."""
+    timed = next((item.at for item in items if item.said_at), BEGINNING)
+    before: str | None = None
+    for item in items:
+        yield item.model_copy(update={"at": max(item.at, timed), "answers": before})
+        before = item.id
 
 
 def row_id_of(source_id: str) -> str:

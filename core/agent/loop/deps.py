@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import StructuredTool
@@ -16,9 +17,11 @@ from core.domain.models import NO_USAGE, Agent, Candidate, Feedback, Fence, RunE
 from core.domain.models.base import plain
 from core.domain.ports import (
     CircuitBreaker,
+    Conversations,
     Gate,
     Journal,
     Knowledge,
+    NoConversations,
     Replies,
     Runs,
     Search,
@@ -45,6 +48,8 @@ class ReactDeps:
     meter: Meter = field(default_factory=Meter)
     max_iterations: int = MAX_ITERATIONS
     search_limit: int = 8
+    conversations: Conversations = field(default_factory=NoConversations)
+    zone: tzinfo = UTC  # in which days and times are shown and meant
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,10 @@
 
 ::
 
-    {"feedback": {"text", "task", "author"},        the user's words, verbatim;
-                                                    with "setup": true it is an agent's goal
+    {"feedback": {"text", "task", "author",         the user's words, verbatim;
+                  "said_at"?, "today"?, "output"?}  with "setup": true it is an agent's goal
+     "conversation": [{"text", "author", "taught": [item], "said_at"?, "answered"?, "output"?}],
+                                                    what was said before, newest first
      "candidate": {"content", "intent_hint"},
      "agent": {"id", "name", "role", "goal", "persona", "skills": [name]},
      "events": [json, …],                           abridged
@@ -19,9 +21,15 @@ import structlog
 from langchain_core.messages import HumanMessage
 from pydantic import JsonValue
 
+from core.agent.loop.conversation import (
+    conversation_data,
+    earlier_pieces,
+    feedback_data,
+    taught_hits,
+)
 from core.agent.loop.deps import RunDeps
 from core.domain.errors import InvalidInput, SkillApiDown
-from core.domain.models import SETUP, Agent, Feedback, Hit, Kind, Receipt
+from core.domain.models import Agent, EarlierPiece, Hit, Kind, Receipt
 from core.domain.text import compact, fenced_json, shorten
 
 log = structlog.get_logger(__name__)
@@ -42,16 +50,19 @@ async def first_message(feedback_content: str, *, deps: RunDeps) -> HumanMessage
         agent_id=deps.agent.id,
         kind=None,
         limit=shared.search_limit,
+        user=deps.feedback.author,
     )
+    pieces = await earlier_pieces(deps.feedback, shared.conversations)
     receipts: Sequence[Receipt] = ()
     if candidate.generation > 1:
         receipts = await shared.runs.receipts(candidate.id)
     data: dict[str, JsonValue] = {
-        "feedback": feedback_data(deps.feedback, feedback_content),
+        "feedback": feedback_data(deps.feedback, feedback_content, shared.zone),
+        **_conversation(pieces, deps),
         "candidate": {"content": candidate.content, "intent_hint": candidate.intent_hint},
         "agent": agent_data(deps.agent),
         "events": abridged(deps.feedback.events),
-        "related": [_related(hit, deps.agent) for hit in hits],
+        "related": [_related(hit, deps.agent) for hit in _with_taught(pieces, hits, deps.agent)],
         "receipts": [receipt.model_dump(mode="json", exclude_none=True) for receipt in receipts],
     }
     text = f"Decide what this agent should learn, by tool calls.\n\n{fenced_json(data)}"
@@ -66,10 +77,20 @@ async def _refresh(deps: RunDeps) -> None:
         log.warning("search.stale", error=error.message)
 
 
-def feedback_data(feedback: Feedback, content: str) -> JsonValue:
-    """Return feedback as shown to a model."""
-    setup: dict[str, JsonValue] = {"setup": True} if feedback.source == SETUP else {}
-    return {"text": content, "task": feedback.task, "author": feedback.author, **setup}
+def _conversation(pieces: Sequence[EarlierPiece], deps: RunDeps) -> dict[str, JsonValue]:
+    if not pieces:
+        return {}
+    zone, agent_id = deps.shared.zone, deps.agent.id
+    return {"conversation": conversation_data(pieces, zone, agent_id=agent_id)}
+
+
+def _with_taught(
+    pieces: Sequence[EarlierPiece], hits: Sequence[Hit], agent: Agent
+) -> Sequence[Hit]:
+    """Return what the conversation taught the agent, then the other hits."""
+    taught = taught_hits(pieces, agent.id)
+    known = {(hit.kind, hit.id) for hit in taught}
+    return [*taught, *(hit for hit in hits if (hit.kind, hit.id) not in known)]
 
 
 def agent_data(agent: Agent) -> JsonValue:

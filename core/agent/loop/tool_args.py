@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, JsonValue
 
-from core.domain.models import MergeMode, Operation, Relationship, RuleDraft
+from core.domain.models import MergeMode, Operation, Relationship, RuleDraft, Scope
 from core.domain.models.base import Model
 
 Category = Literal["noise", "duplicate", "one_off", "unclear"]
@@ -19,6 +19,10 @@ def _upper(value: JsonValue) -> JsonValue:
 
 def _lower(value: JsonValue) -> JsonValue:
     return value.strip().lower() if isinstance(value, str) else value
+
+
+def _optional_lower(value: JsonValue) -> JsonValue:
+    return _lower(_optional(value))
 
 
 def _optional(value: JsonValue) -> JsonValue:
@@ -85,6 +89,18 @@ class MemoryArgs(Model):
         default="",
         description="with REFINE: the words of the old text that `content` takes the place of, "
         "exactly as they stand there",
+    )
+    valid_until: Id = Field(
+        default=None,
+        description="where the feedback says how long it holds: the last day (`2026-05-31`) or a "
+        "time with its zone; `none` removes the end of a known one",
+    )
+    scope: Annotated[Scope | None, BeforeValidator(_optional_lower)] = Field(
+        default=None,
+        description="for whom it is: `agent` (default), `user` (one end user) or `tenant` (all)",
+    )
+    user: Id = Field(
+        default=None, description="only with scope `user`: the end user's id; default the author"
     )
     relationship: Relation = None
     reason: Reason

@@ -27,6 +27,8 @@ from core.agent.offline import match as offline_match
 from core.agent.offline import neighbours as offline_neighbours
 from core.agent.offline import rules
 from core.agent.offline import setup as offline_setup
+from core.agent.offline.follow_ups import Talk, completed, follow_up, talk_day
+from core.agent.offline.reach import reach_in
 from core.agent.offline.reasons import STAND_IN
 from core.domain.text import compact, read_fenced_json
 
@@ -94,11 +96,14 @@ class OfflineChatModel(AnsweringChatModel):
             return _said(messages, ("MatchAnswer", offline_match.answer(data)))
         if "SkillArtifact" in tools:
             return _said(messages, offline_author.answer(data))
-        view, answers = _view(data), _answers(messages)
+        view, answers = completed(_view(data), _talk(data)), _answers(messages)
         if not answers and _part(data, "feedback").get("setup") is True:
             return _said(messages, *offline_setup.propose(view))
+        if not answers and (calls := follow_up(view, _talk(data))):
+            return _said(messages, *calls)
         corrected = _corrected(messages, answers)
-        return _said(messages, corrected or _next(view, answers, _asked(messages)))
+        step = corrected or _next(view, answers, _asked(messages))
+        return _said(messages, _with_reach(view, data, step))
 
 
 def _next(view: rules.View, answers: Sequence[Data], asked: Sequence[Data]) -> rules.Call | str:
@@ -195,6 +200,24 @@ def _view(data: Data) -> rules.View:
         task=str(feedback.get("task") or ""),
         related=tuple(_related(hit, str(agent.get("id"))) for hit in hits),
     )
+
+
+def _talk(data: Data) -> Talk:
+    feedback, pieces = _part(data, "feedback"), data.get("conversation")
+    author = feedback.get("author")
+    return Talk(
+        pieces=[one for one in pieces if isinstance(one, dict)] if isinstance(pieces, list) else [],
+        said_at=str(feedback.get("said_at") or ""),
+        author=author if isinstance(author, str) else None,
+    )
+
+
+def _with_reach(view: rules.View, data: Data, step: rules.Call | str) -> rules.Call | str:
+    """Return a step that writes a memory with how long and for whom the text says it holds."""
+    if isinstance(step, str) or step[0] != "commit_to_memory" or step[1]["operation"] == "DELETE":
+        return step
+    talk = _talk(data)
+    return step[0], reach_in(view.text, talk_day(talk), talk.author) | step[1]
 
 
 def _related(hit: Data, agent_id: str) -> rules.Related:

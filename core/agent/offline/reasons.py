@@ -69,6 +69,10 @@ REASONS: dict[str, tuple[str, str]] = {
         "the near item is about somebody or something else",
         "비슷한 항목은 다른 대상에 관한 것입니다",
     ),
+    "answers": (
+        "it only makes sense as an answer, and what it changes cannot be told",
+        "앞말에 대한 답으로만 뜻이 통하는데, 무엇을 바꾸는지 알 수 없습니다",
+    ),
     "taken": ("an item of that name exists", "같은 이름의 항목이 있습니다"),
     "failed": ("a tool could not do it", "도구가 이를 해내지 못했습니다"),
 }

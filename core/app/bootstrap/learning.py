@@ -7,6 +7,7 @@ import random
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
+from zoneinfo import ZoneInfo
 
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.app.bootstrap.model import GuardedModel
@@ -258,6 +259,8 @@ def _react(stores: Stores, gate: ChangeGate, model: GuardedModel) -> ReactDeps:
         meter=model.meter,
         max_iterations=settings.react_max_iterations,
         search_limit=settings.search_limit,
+        conversations=stores.conversations,
+        zone=ZoneInfo(settings.time_zone),
     )
 
 
@@ -277,7 +280,14 @@ def _polling(
         deliveries=stores.deliveries,
         intake=stores.intake,
         sources=sources,
-        matching=MatchDeps(react.model, react.breaker, stores.replies, meter=react.meter),
+        matching=MatchDeps(
+            react.model,
+            react.breaker,
+            stores.replies,
+            meter=react.meter,
+            conversations=stores.conversations,
+            zone=ZoneInfo(settings.time_zone),
+        ),
         react=react,
         retry=RetryPolicy(
             max_attempts=settings.max_attempts,

@@ -17,10 +17,11 @@ from core.adapters.postgres.inbox import PostgresIntake
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.scoped_search import ScopedSearch
 from core.adapters.postgres.vectors import PostgresVectors
 from core.agent.budgets import Meter
 from core.agent.circuit_breaker import BreakerOptions
-from core.app.bootstrap.stores import Stores, by_meaning, database, new_id
+from core.app.bootstrap.stores import Stores, by_meaning, database, new_id, utc_now
 from core.app.settings import OFFLINE_MODEL, Settings
 from core.domain.models import Pause
 from core.domain.models.vectors import VectorBacklog
@@ -123,13 +124,14 @@ class Meaning:
     def beside_words(self, stores: Stores) -> Stores:
         """Return the stores with a search that combines words and meaning."""
         made = copy(stores)
-        made.search = FusedSearch(
-            stores.search,
+        made.ranking = FusedSearch(
+            stores.ranking,
             PostgresVectors(stores.pool, self._name),
             self.model,
             timeout=self._settings.embedding_timeout_seconds,
             clock=time.monotonic,
         )
+        made.search = ScopedSearch(made.ranking, stores.pool, utc_now)
         return made
 
     def backfill(self, stores: Stores) -> Backfill:

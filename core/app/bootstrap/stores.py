@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from copy import copy
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
 import structlog
@@ -18,6 +19,7 @@ from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.budgets import PostgresSpending
 from core.adapters.postgres.change_log import PostgresChangeLog, PostgresSteps, PostgresTargetLocks
+from core.adapters.postgres.conversations import PostgresConversations
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.feed import PostgresFeed
 from core.adapters.postgres.figures import PostgresFigures
@@ -40,6 +42,7 @@ from core.adapters.postgres.runs import (
     PostgresRetention,
     PostgresRuns,
 )
+from core.adapters.postgres.scoped_search import ScopedSearch
 from core.adapters.postgres.search import PostgresSearch, SkillFollower
 from core.adapters.postgres.threads import PostgresThreads
 from core.adapters.postgres.tokens import PostgresTokens
@@ -53,6 +56,7 @@ from core.domain.ports import (
     Answers,
     Budgets,
     ChangeLog,
+    Conversations,
     Deliveries,
     DuplicateWaiters,
     Feed,
@@ -65,6 +69,7 @@ from core.domain.ports import (
     KnowledgePast,
     Lineage,
     Observer,
+    Ranking,
     Reader,
     Replies,
     Retention,
@@ -139,16 +144,24 @@ class Stores:
         self.knowledge: Knowledge = PostgresKnowledge(pool, parts.skills)
         self.pages: KnowledgePages = PostgresKnowledgePages(pool)
         self.past: KnowledgePast = PostgresKnowledgePast(pool)
-        self.lineage: Lineage = PostgresLineage(pool)
-        self.search: Search = PostgresSearch(pool, _follower(parts))
+        self._reads_what_was_said(pool)
+        self._searches(pool, parts)
         self.journal: Journal = PostgresJournal(pool, observe, billed)
         self.feed: Feed = PostgresFeed(pool)
         self.figures: Figures = PostgresFigures(pool, stalled_after=settings.stalled_after_seconds)
-        self.reader: Reader = PostgresReader(pool)
         self.tokens: Tokens = PostgresTokens(pool)
         self.answers: Answers = PostgresAnswers(pool)
         if parts.dry_run:
             self._keep_nothing()
+
+    def _reads_what_was_said(self, pool: Pool) -> None:
+        self.lineage: Lineage = PostgresLineage(pool)
+        self.reader: Reader = PostgresReader(pool)
+        self.conversations: Conversations = PostgresConversations(pool)
+
+    def _searches(self, pool: Pool, parts: Parts) -> None:
+        self.ranking: Ranking = PostgresSearch(pool, _follower(parts))
+        self.search: Search = ScopedSearch(self.ranking, pool, utc_now)
 
     def without_trace(self) -> Stores:
         """Return stores for one dry run: what a gate writes besides its changes is dropped."""
@@ -168,6 +181,11 @@ class Stores:
             if name not in {"parts", "pool", "jobs", "skills"}:
                 setattr(made, name, self.parts.wrap(name, port))
         return made
+
+
+def utc_now() -> datetime:
+    """Return the time now."""
+    return datetime.now(UTC)
 
 
 def new_id() -> str:

@@ -70,7 +70,15 @@ async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> Ch
         return SkillListRequest(skill_ids=names, edit=ListEdit.SET, reason=change.reason)
     if change.kind is Kind.DMN_RULE:
         return RuleRequest(document=edited.content, **_common(change))
-    return MemoryRequest(content=edited.content, **_common(change))
+    reach = change.after.reach  # a reviewer's edit of the text leaves it
+    return MemoryRequest(
+        content=edited.content,
+        valid_until=reach.valid_until,
+        endless=reach.valid_until is None,
+        scope=reach.scope,
+        user=reach.user,
+        **_common(change),
+    )
 
 
 async def whole_request(change: Change, now: Snapshot | None, deps: GateDeps) -> ChangeRequest:

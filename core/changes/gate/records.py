@@ -10,14 +10,17 @@ from core.changes.gate.deps import GateDeps
 from core.domain.errors import DependencyDown, LeaseLost, SkillWorkerError, Stale
 from core.domain.hashing import state_hash
 from core.domain.models import (
+    UNBOUNDED,
     Change,
     ChangeRequest,
     ChangeStatus,
     HistoryRecord,
     HistoryStatus,
     Kind,
+    Reach,
     Receipt,
     RunEvent,
+    Snapshot,
     SubmitContext,
 )
 from core.domain.ports import Committer, Journal, TargetLocks
@@ -51,6 +54,8 @@ def _history(
         new_content=_with_failure(change, error),
         previous_files=change.before.files if change.before else None,
         new_files=change.after.files if change.after else None,
+        previous_reach=_reach(change.before),
+        new_reach=_reach(change.after),
         feedback_content=change.feedback_content,
         feedback_id=change.feedback_id,
         change_id=change.id,
@@ -59,6 +64,11 @@ def _history(
         error=error.message if error else None,
         said_at=change.said_at,
     )
+
+
+def _reach(state: Snapshot | None) -> Reach | None:
+    """Return how long and for whom a state holds where that is said, None where it is not."""
+    return state.reach if state is not None and state.reach != UNBOUNDED else None
 
 
 def event(name: str, change: Change, error: str | None = None, **more: JsonValue) -> RunEvent:

@@ -14,7 +14,16 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
 from core.domain.errors import ConfigurationError
 from core.domain.messages import Message, joined
-from core.domain.models import Change, FileRef, Kind, Lister, Operation, Origin, Snapshot
+from core.domain.models import (
+    Change,
+    FileRef,
+    Kind,
+    Lister,
+    Operation,
+    Origin,
+    Scope,
+    Snapshot,
+)
 from core.domain.models.base import Model
 
 # Returns why a change is held, one sentence per reason; none to apply it at once.
@@ -31,6 +40,7 @@ _SHIPPED = {
         Message("policy.scripts"),
         Message("policy.deletes"),
         Message("policy.large"),
+        Message("policy.tenant_wide"),
     )
 }
 
@@ -71,7 +81,8 @@ class Conditions(Model):
     """The conditions of a rule: a change must meet all that are set.
 
     `agent`, `tenant` and `target` take `*` and `?`; `warning` is searched in the warnings,
-    ignoring case; `changed_over` counts characters.
+    ignoring case; `changed_over` counts characters. `scope` is for whom a memory is after the
+    change, or was before.
     """
 
     kind: Some[Kind] = None
@@ -83,6 +94,7 @@ class Conditions(Model):
     warned: bool | None = None
     warning: Some[str] = None
     scripts: bool | None = None
+    scope: Some[Scope] = None
     changed_over: int | None = Field(default=None, ge=0)
 
     def meet(self, change: Change) -> bool:
@@ -99,6 +111,7 @@ class Conditions(Model):
         yield self.warned is None or self.warned == bool(change.warnings)
         yield self.warning is None or any(map(_says(change), self.warning))
         yield self.scripts is None or self.scripts == has_scripts(change)
+        yield self.scope is None or bool(scopes(change).intersection(self.scope))
         yield self.changed_over is None or changed_characters(change) > self.changed_over
 
 
@@ -117,7 +130,8 @@ class Rule(Model):
 class ReviewPolicy(Model):
     """Rules in order: the first match decides, `otherwise` if none matches.
 
-    An instance is itself a `Policy`.
+    What an agent writes for its whole tenant is held unless a rule decides that names `scope`. An
+    instance is itself a `Policy`.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -126,10 +140,23 @@ class ReviewPolicy(Model):
     def __call__(self, change: Change) -> Sequence[str]:
         """Return why a change is held: the reasons of every matching rule that holds."""
         met = [rule for rule in self.rules if rule.when.meet(change)]
+        if _is_tenant_wide(change) and not (met and met[0].when.scope):
+            reasons = [rule.because or _A_RULE for rule in met if rule.then == "hold"]
+            return tuple(dict.fromkeys([Message("policy.tenant_wide"), *reasons]))
         if (met[0].then if met else self.otherwise) == "apply":
             return ()
         reasons = [rule.because or _A_RULE for rule in met if rule.then == "hold"]
         return tuple(dict.fromkeys(reasons)) or (Message("policy.otherwise"),)
+
+
+def scopes(change: Change) -> frozenset[Scope]:
+    """Return for whom a memory is, before and after a change; of other kinds none."""
+    states = (change.before, change.after) if change.kind is Kind.MEMORY else ()
+    return frozenset(state.reach.scope for state in states if state is not None)
+
+
+def _is_tenant_wide(change: Change) -> bool:
+    return change.origin is Origin.AGENT and Scope.TENANT in scopes(change)
 
 
 def has_scripts(change: Change) -> bool:

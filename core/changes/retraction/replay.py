@@ -98,5 +98,10 @@ def _replayed(kind: Kind, step: Step, state: State | None) -> State | None:
     assert step.before is not None
     assert step.after is not None
     if state is None:
-        state = State("", step.before.name, None if step.before.files is None else {})
+        state = State(
+            "",
+            step.before.name,
+            None if step.before.files is None else {},
+            reach=step.before.reach,
+        )
     return rebased(kind, step.before, step.after, state)

@@ -295,7 +295,7 @@ def _snapshot(
     if state is None:
         return None, None
     if state.files is None:
-        return Snapshot(content=state.text, name=state.name), None
+        return Snapshot(content=state.text, name=state.name, reach=state.reach), None
     document = SkillFile(data=state.text.encode(), executable=state.runs)
     folder = {**state.files, SKILL_MD: document}
     refs = file_refs(Bundle(name=state.name, files=folder))

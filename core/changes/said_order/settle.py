@@ -143,9 +143,19 @@ def _memory(before: State, after: State | None, history: _History) -> _Made:
     later.replaced.clear()  # one that changed the only line has still left room beside it
     lines, left = settled(_units(before), _units(after), later, plain)
     text = "".join(lines).removesuffix("\n")
+    reach = before.reach if after is None or _sets_reach(history) else after.reach
     if after is not None and text == after.text:
-        return _Made(after)
-    return _Made(State(text, memory_name(text)) if text else None, left)
+        return _Made(replace(after, reach=reach))
+    made = replace(before, text=text, name=memory_name(text), reach=reach)
+    return _Made(made if text else None, left)
+
+
+def _sets_reach(history: _History) -> bool:
+    """Whether a later step said how long or for whom the memory holds."""
+    return any(
+        step.before and step.after and step.before.reach != step.after.reach
+        for step in filter(history.is_later, history.steps)
+    )
 
 
 def _units(state: State | None) -> Sequence[str]:
@@ -204,7 +214,7 @@ def _with(
         document = SkillFile(data=made.text.encode("utf-8"), executable=made.runs)
         files = {**made.files, SKILL_MD: document}
     refs = file_refs(Bundle(name=made.name, files=files)) if files else None
-    after = Snapshot(content=made.text, name=made.name, files=refs)
+    after = Snapshot(content=made.text, name=made.name, files=refs, reach=made.reach)
     warning = Message(
         "order.part_not_set",
         parts=", ".join(filter(None, left)) or change.target_name,

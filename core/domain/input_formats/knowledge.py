@@ -2,7 +2,8 @@
 
 ::
 
-    {"kind": "MEMORY",   "tenant_id", "agent_id", "id"?, "content": text}
+    {"kind": "MEMORY",   "tenant_id", "agent_id", "id"?, "content": text,
+     "valid_until"?: time, "scope"?: agent | user | tenant, "user"?}
     {"kind": "DMN_RULE", "tenant_id", "agent_id", "id"?, "name"?, "content": DMN XML}
     {"kind": "DMN_RULE", "tenant_id", "agent_id", "id"?, "name"?, "rule": a RuleDraft}
     {"kind": "SKILL",    "tenant_id", "agent_id"?, "other_agent_ids"?, "name",
@@ -31,14 +32,16 @@ from core.domain.input_formats.text import (
     of_field,
 )
 from core.domain.messages import Message
-from core.domain.models import Kind, RuleDraft, SkillFile
+from core.domain.models import Kind, RuleDraft, Scope, SkillFile
 from core.domain.models.base import Model
+from core.domain.models.moments import Moment
 
 # A skill of the largest size allowed, as base64, and room for the rest of its line.
 MAX_LINE_BYTES = 72 * 2**20
 
 
 _SHOWN_CHARS = 80
+_REACH = ("valid_until", "scope", "user")
 _KINDS = (Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL)
 
 
@@ -61,6 +64,9 @@ class KnowledgeEntry(Model):
     content: str | None = None
     rule: RuleDraft | None = None
     files: Mapping[str, FileEntry] | None = None
+    valid_until: Moment | None = None
+    scope: Scope | None = None
+    user: str | None = None
 
 
 class KnowledgeLine(Model):
@@ -125,7 +131,9 @@ def _problems(entry: KnowledgeEntry, max_chars: int) -> Iterator[str]:
 
 
 def _name_problems(entry: KnowledgeEntry) -> Iterator[str]:
-    names = [(name, getattr(entry, name)) for name in ("id", "tenant_id", "agent_id", "name")]
+    names = [
+        (name, getattr(entry, name)) for name in ("id", "tenant_id", "agent_id", "name", "user")
+    ]
     names += [("other_agent_ids", name) for name in entry.other_agent_ids]
     for field, name in names:
         if name is not None and (problem := name_problem(name) or json_problem(name)):
@@ -136,16 +144,18 @@ def _of_memory(entry: KnowledgeEntry) -> Iterator[str]:
     yield from _not_its_own(entry, "rule", "files", "other_agent_ids")
     if entry.content is None:
         yield Message("input.memory_missing")
+    if (entry.scope is Scope.USER) != (entry.user is not None):
+        yield Message("input.user_of_scope")
 
 
 def _of_rule(entry: KnowledgeEntry) -> Iterator[str]:
-    yield from _not_its_own(entry, "files", "other_agent_ids")
+    yield from _not_its_own(entry, "files", "other_agent_ids", *_REACH)
     if (entry.content is None) == (entry.rule is None):
         yield Message("input.rule_missing")
 
 
 def _of_skill(entry: KnowledgeEntry) -> Iterator[str]:
-    yield from _not_its_own(entry, "rule")
+    yield from _not_its_own(entry, "rule", *_REACH)
     if entry.name is None and entry.id is None:
         yield Message("input.name_missing")
     if entry.name and entry.id and entry.name != entry.id:

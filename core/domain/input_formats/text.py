@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pydantic import ValidationError
 
 from core.domain.messages import Message, joined
+from core.domain.models.moments import MOMENT_ERROR
 from core.domain.text import has_lone_surrogate
 
 MAX_NAME_CHARS = 200
@@ -88,6 +89,8 @@ def _explained(
     if kind == NONE_OF:
         given, known = str(context["given"]), str(context["known"])
         return Message("field.none_of", field=field, given=given, known=known)
+    if kind == MOMENT_ERROR:
+        return Message("field.wrong", field=field, why=str(context["why"]))
     if kind == "missing":
         return Message("field.missing", field=field)
     if kind == "extra_forbidden":

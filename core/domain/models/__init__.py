@@ -1,6 +1,6 @@
 """Frozen models: everything that crosses a boundary between two parts of the program."""
 
-from core.domain.models.base import Fence, FileRef, Page, Snapshot
+from core.domain.models.base import UNBOUNDED, Fence, FileRef, Page, Reach, Scope, Snapshot
 from core.domain.models.changes import (
     Change,
     ChangeStatus,
@@ -18,6 +18,7 @@ from core.domain.models.changes import (
     ReceiptStatus,
     SubmitContext,
 )
+from core.domain.models.conversation import EarlierPiece, Lesson
 from core.domain.models.costs import ChangeCost, Costs, DaySpending, TenantBudget
 from core.domain.models.events import (
     CandidateState,
@@ -98,6 +99,7 @@ __all__ = [
     "NO_USAGE",
     "SETUP",
     "SKILL_MD",
+    "UNBOUNDED",
     "Agent",
     "AgentFeedback",
     "Aggregation",
@@ -119,6 +121,7 @@ __all__ = [
     "Defect",
     "DefectKind",
     "DuplicateWaiter",
+    "EarlierPiece",
     "Edited",
     "EventFilter",
     "EventState",
@@ -141,6 +144,7 @@ __all__ = [
     "KnownText",
     "LaterWord",
     "LearningCandidate",
+    "Lesson",
     "ListEdit",
     "Lister",
     "MatchResult",
@@ -158,6 +162,7 @@ __all__ = [
     "PauseKind",
     "PlacedEvent",
     "Prepared",
+    "Reach",
     "Receipt",
     "ReceiptStatus",
     "RelatedSkill",
@@ -167,6 +172,7 @@ __all__ = [
     "RuleDraft",
     "RuleRequest",
     "RunEvent",
+    "Scope",
     "Severity",
     "ShellResult",
     "SkillArtifact",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
+from enum import StrEnum
 from typing import Annotated, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
@@ -23,16 +25,40 @@ class FileRef(Model):
     executable: bool = False
 
 
+class Scope(StrEnum):
+    """For whom a memory is: one agent, all agents of the tenant, or one end user of the agent."""
+
+    AGENT = "agent"
+    TENANT = "tenant"
+    USER = "user"
+
+
+class Reach(Model):
+    """How long and for whom a memory holds.
+
+    `valid_until` is its last moment, None without an end; `user` is the end user's id, with the
+    scope USER only.
+    """
+
+    valid_until: datetime | None = None
+    scope: Scope = Scope.AGENT
+    user: str | None = None
+
+
+UNBOUNDED = Reach()
+
+
 class Snapshot(Model):
     """The whole state of a target. `files` is set for skills and includes SKILL.md.
 
-    `version` is the item's version, for items that have versions.
+    `version` is the item's version, for items that have versions; `reach` is that of a memory.
     """
 
     content: str
     name: str
     files: Mapping[str, FileRef] | None = None
     version: int | None = None
+    reach: Reach = UNBOUNDED
 
 
 class Fence(Model):

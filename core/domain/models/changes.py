@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from core.domain.models.base import Fence, FileRef, Model, Snapshot
+from core.domain.models.base import Fence, FileRef, Model, Reach, Scope, Snapshot
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship
 from core.domain.models.messages import Text
 from core.domain.models.requests import ChangeRequest, Lister
@@ -55,7 +55,11 @@ class ReceiptStatus(StrEnum):
 
 
 class Hit(Model):
-    """One ranked item of a search; higher `score` is more similar."""
+    """One ranked item of a search; higher `score` is more similar.
+
+    `taught_at` is when what it says was said, of memories and decision tables; `valid_until`,
+    `scope` and `user` are the reach of a memory.
+    """
 
     id: str
     kind: Kind
@@ -64,6 +68,10 @@ class Hit(Model):
     score: float
     agent_id: str | None = None
     why: Text = ""
+    taught_at: datetime | None = None
+    valid_until: datetime | None = None
+    scope: Scope = Scope.AGENT
+    user: str | None = None
 
 
 class KnownText(Model):
@@ -109,7 +117,8 @@ class SubmitContext(Model):
     items written while the change was prepared, which the request cannot have taken into account.
     `shown` are the conflicting items that the run was shown; None if no run asks. `compared` are
     items to compare with, of which a search does not know yet. `said_at` and `heard_at` are when
-    its feedback was said and came in; without them it is said now.
+    its feedback was said and came in; without them it is said now. `author` is the end user who
+    gave it.
     """
 
     key: str
@@ -125,6 +134,7 @@ class SubmitContext(Model):
     compared: Compared | None = None
     said_at: datetime | None = None
     heard_at: datetime | None = None
+    author: str | None = None
 
 
 class Prepared(Model):
@@ -292,6 +302,8 @@ class HistoryRecord(Model):
     new_content: str | None
     previous_files: Mapping[str, FileRef] | None = None
     new_files: Mapping[str, FileRef] | None = None
+    previous_reach: Reach | None = None
+    new_reach: Reach | None = None
     feedback_content: str
     feedback_id: str | None
     change_id: str

@@ -7,11 +7,12 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
-from pydantic import AwareDatetime, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from core.domain.models.base import Model, Money
 from core.domain.models.changes import Receipt
 from core.domain.models.messages import Text
+from core.domain.models.moments import Moment
 
 SETUP = "setup"  # the source of feedback that asks for a new agent's first knowledge
 
@@ -61,7 +62,7 @@ class NewFeedback(Model):
     content: str
     author: str | None = None
     events: tuple[JsonValue, ...] = ()
-    said_at: AwareDatetime | None = None
+    said_at: Moment | None = None
     in_reply_to: str | None = None
     thread: str | None = None
     output: JsonValue = None

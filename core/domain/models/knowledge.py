@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
-from core.domain.models.base import Model
+from core.domain.models.base import Model, Reach, Scope
 from core.domain.models.messages import Text
 
 
@@ -53,7 +53,8 @@ class MergeMode(StrEnum):
 class KnowledgeItem(Model):
     """An item as it stands or stood: `content` is text, DMN XML, or a SKILL.md.
 
-    `valid_to` is set once it was superseded or deleted; `version` counts from 1.
+    `valid_to` is set once it was superseded or deleted; `version` counts from 1. `valid_until`,
+    `scope` and `user` are the reach of a memory.
     """
 
     id: str
@@ -68,6 +69,14 @@ class KnowledgeItem(Model):
     relationship: Relationship | None = None
     change_id: str | None = None
     feedback_id: str | None = None
+    valid_until: datetime | None = None
+    scope: Scope = Scope.AGENT
+    user: str | None = None
+
+    @property
+    def reach(self) -> Reach:
+        """How long and for whom it holds."""
+        return Reach(valid_until=self.valid_until, scope=self.scope, user=self.user)
 
 
 class HitPolicy(StrEnum):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from core.domain.models.base import Model, Snapshot
+from core.domain.models.base import Model, Scope, Snapshot
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
 from core.domain.models.messages import Text
 from core.domain.models.skills import SkillArtifact, SkillFile
@@ -50,12 +51,18 @@ class _Request(Model):
 class MemoryRequest(_Request):
     """A request to create, update or delete a memory.
 
-    With REFINE, `part` is the passage of the old text that `content` replaces.
+    With REFINE, `part` is the passage of the old text that `content` replaces. `valid_until` and
+    `scope` are set where the request says how long and for whom it holds; `endless` removes an
+    end. `user` is the end user's id; with the scope USER it defaults to the feedback's author.
     """
 
     kind: Literal[Kind.MEMORY] = Kind.MEMORY
     content: str = ""
     part: str = ""
+    valid_until: datetime | None = None
+    endless: bool = False
+    scope: Scope | None = None
+    user: str | None = None
 
 
 class RuleRequest(_Request):

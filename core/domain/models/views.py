@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from enum import StrEnum
 
-from core.domain.models.base import Model, Snapshot
+from core.domain.models.base import Model, Scope, Snapshot
 from core.domain.models.changes import ChangeStatus, Hit, Origin, Receipt
 from core.domain.models.costs import TenantBudget
 from core.domain.models.feedback import NO_USAGE, FeedbackStatus, Pause, Usage
@@ -176,11 +176,12 @@ class Said(Model):
 
 
 class KnowledgeFilter(Model):
-    """Filter a list of items; None matches any."""
+    """Filter a list of items; None matches any. `expired`: those instead whose time is over."""
 
     tenant_id: str | None = None
     agent_id: str | None = None
     kind: Kind | None = None
+    expired: bool = False
 
 
 class Listed(Model):
@@ -197,6 +198,9 @@ class Listed(Model):
     relationship: Relationship | None = None
     change_id: str | None = None
     feedback_id: str | None = None
+    valid_until: datetime | None = None
+    scope: Scope = Scope.AGENT
+    user: str | None = None
 
 
 class Cause(Model):

@@ -19,6 +19,7 @@ from core.domain.ports.changes import (
     TargetLocks,
     UnitOfWork,
 )
+from core.domain.ports.conversations import Conversations, NoConversations
 from core.domain.ports.costs import Budgets, Spending
 from core.domain.ports.intake import Agents, Backlog, Deliveries, FeedbackSource, Inbox, Intake
 from core.domain.ports.knowledge import (
@@ -26,6 +27,7 @@ from core.domain.ports.knowledge import (
     KnowledgePages,
     KnowledgePast,
     Lineage,
+    Ranking,
     Reader,
     Search,
     SkillAuthor,
@@ -57,6 +59,7 @@ __all__ = [
     "CircuitBreaker",
     "Committer",
     "Concluded",
+    "Conversations",
     "Deliveries",
     "DuplicateWaiters",
     "Embeddings",
@@ -72,9 +75,11 @@ __all__ = [
     "KnowledgePast",
     "Lineage",
     "NewId",
+    "NoConversations",
     "Observer",
     "Pod",
     "Pods",
+    "Ranking",
     "Reader",
     "Replies",
     "Retention",

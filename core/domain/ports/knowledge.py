@@ -39,9 +39,19 @@ class Knowledge(Protocol):
         """Return the agent's decision table of that name (NFC, case folded), or None."""
 
     async def find_same(
-        self, kind: Kind, tenant_id: str, agent_id: str, content: str
+        self,
+        kind: Kind,
+        tenant_id: str,
+        agent_id: str,
+        content: str,
+        *,
+        user: str | None = None,
     ) -> KnowledgeItem | None:
-        """Return the agent's oldest item with exactly this text (NFC, case, white space folded)."""
+        """Return the agent's oldest item with exactly this text (NFC, case, white space folded).
+
+        With `user` that end user's, else one that is for no end user alone; also one whose time is
+        over.
+        """
 
     async def taken(
         self,
@@ -75,11 +85,17 @@ class Knowledge(Protocol):
         """
 
     async def list(
-        self, *, tenant_id: str | None, agent_id: str | None, kind: Kind | None
+        self,
+        *,
+        tenant_id: str | None,
+        agent_id: str | None,
+        kind: Kind | None,
+        expired: bool = False,
     ) -> Sequence[KnowledgeItem]:
         """Return all current items, newest first; without filters those of all tenants.
 
-        The content of skills is left blank: reading it takes a call each.
+        With `expired` those instead whose time is over: nobody has deleted them. The content of
+        skills is left blank: reading it takes a call each.
         """
 
 
@@ -122,16 +138,18 @@ class KnowledgePages(Protocol):
         kind: Kind | None,
         after: tuple[str, str, str] | None,
         limit: int,
+        expired: bool = False,
     ) -> Sequence[Listed]:
         """Return current items of all kinds by tenant, kind and id (code points).
 
+        With `expired` those instead whose time is over.
         `after` is tenant, kind and id of the last item of the previous page. Skills are those in
         the search index; with an agent, those on its list.
         """
 
 
-class Search(Protocol):
-    """Ranked search over everything a tenant knows."""
+class Ranking(Protocol):
+    """Ranked search over everything a tenant knows, whoever it is for and however long."""
 
     async def search(
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
@@ -145,6 +163,44 @@ class Search(Protocol):
 
         `seen` is the newest revision of a document of this agent and kind (for skills, of the
         tenant); anything written later, new or changed, is above it.
+        """
+
+    async def refresh(self, tenant_id: str) -> None:
+        """Bring the index up to date with the skill store (skills written by others)."""
+
+
+class Search(Protocol):
+    """Ranked search over what holds now, for whoever asks."""
+
+    async def search(
+        self,
+        query: str,
+        *,
+        tenant_id: str,
+        agent_id: str | None,
+        kind: Kind | None,
+        limit: int,
+        user: str | None = None,
+    ) -> Sequence[Hit]:
+        """Return the items most similar to `query`, best first.
+
+        Not those whose time is over, nor those for another end user than `user`. With an agent its
+        own items and those for the whole tenant.
+        """
+
+    async def near(
+        self,
+        text: str,
+        *,
+        tenant_id: str,
+        agent_id: str | None,
+        kind: Kind,
+        limit: int,
+        user: str | None = None,
+    ) -> Nearby:
+        """Return the items of one kind most similar to `text` with their texts, best first.
+
+        Restricted as `search` is; `seen` is that of `Ranking.near`.
         """
 
     async def refresh(self, tenant_id: str) -> None:

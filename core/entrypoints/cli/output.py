@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from core.domain.models import Reach
+
 # Columns of ids stay whole, so that they can be copied; the others share the rest.
 _IDS = frozenset({"ID", "CHANGE"})
 _UNCUT = 100_000
@@ -123,3 +125,10 @@ def print_block(title: str, text: str) -> None:
     """Print a titled block of text."""
     say(f"\n── {title}")
     say(text.rstrip("\n"))
+
+
+def reach_in_words(reach: Reach) -> str:
+    """Return how long and for whom a memory holds; "" where it says neither."""
+    whom = {"agent": "", "tenant": "for all agents", "user": f"for user {reach.user}"}[reach.scope]
+    until = reach.valid_until
+    return ", ".join(filter(None, (whom, f"until {until:%Y-%m-%d %H:%M:%S %Z}" if until else "")))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
 from core.agent.budgets import says_used_up
+from core.domain.messages import Message
 from core.domain.models import (
     Candidate,
     Change,
@@ -15,6 +17,7 @@ from core.domain.models import (
     HistoryRecord,
     Kind,
     KnowledgeItem,
+    Reach,
     RunEvent,
     SkillFile,
     TenantBudget,
@@ -23,7 +26,13 @@ from core.domain.models import (
 from core.domain.models.base import Model, shown
 from core.domain.text import one_line
 from core.entrypoints.cli.grid import table_text
-from core.entrypoints.cli.output import print_block, print_fields, print_table, say
+from core.entrypoints.cli.output import (
+    print_block,
+    print_fields,
+    print_table,
+    reach_in_words,
+    say,
+)
 
 
 class FeedbackFile(Model):
@@ -58,6 +67,7 @@ def show_feedback(found: FeedbackFile) -> None:
             "agents": ", ".join(feedback.agent_ids),
             "task": feedback.task,
             "author": feedback.author,
+            **_said(feedback),
             "attempts": feedback.attempts,
             "next attempt": feedback.retry_at,
             "model calls": feedback.usage.model_calls,
@@ -68,6 +78,8 @@ def show_feedback(found: FeedbackFile) -> None:
         }
     )
     print_block("content", feedback.content)
+    if feedback.output is not None:
+        print_block("about this output", _output(feedback.output))
     _rows(
         ("AGENT", "VERDICT", "WHY", "DONE"),
         [
@@ -94,6 +106,22 @@ def show_feedback(found: FeedbackFile) -> None:
         ],
     )
     _rows(("AT", "EVENT", "DATA"), [(e.at, e.name, _in_words(e.data)) for e in found.run_events])
+
+
+def _said(feedback: Feedback) -> dict[str, object]:
+    """Return when it was said and what it belongs to; a time that was not taken says why."""
+    claimed = feedback.claimed_said_at
+    note = claimed and Message("said.ahead", claimed=claimed.isoformat())
+    return {
+        "said": feedback.said_at,
+        "note": note,
+        "in reply to": feedback.in_reply_to,
+        "thread": feedback.thread,
+    }
+
+
+def _output(output: JsonValue) -> str:
+    return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
 
 
 def _why_it_waits(found: FeedbackFile) -> str:
@@ -136,6 +164,10 @@ def show_change(change: Change, diff: str, cost: Mapping[str, str]) -> None:
             "reason": change.reason,
             "relationship": change.relationship,
             "merge mode": change.merge_mode,
+            "holds": _holds(
+                change.before.reach if change.before else None,
+                change.after.reach if change.after else None,
+            ),
             "feedback": change.feedback_id,
             "reverts": change.reverts,
             "error": change.error,
@@ -170,6 +202,7 @@ def show_record(record: HistoryRecord) -> None:
             "tenant": record.tenant_id,
             "agent": record.agent_id,
             "change": f"{record.change_id}, attempt {record.attempt}",
+            "holds": _holds(record.previous_reach, record.new_reach),
             "feedback": record.feedback_id,
             "error": record.error,
             "said": record.said_at,
@@ -181,6 +214,12 @@ def show_record(record: HistoryRecord) -> None:
     for title, content in (("before", record.previous_content), ("after", record.new_content)):
         if content is not None:
             print_block(title, _readable(record.knowledge_type, content))
+
+
+def _holds(before: Reach | None, after: Reach | None) -> str:
+    """Return how long and for whom a memory holds after a change, and before where it differs."""
+    was, now = [reach_in_words(reach) if reach else "" for reach in (before, after)]
+    return now if was == now or not was else f"{now or 'for its agent'}, before: {was}"
 
 
 def _readable(kind: Kind, content: str) -> str:

@@ -60,6 +60,7 @@ class KnowledgeService:
             kind=wanted.kind,
             after=(after[0], after[1], after[2]) if after else None,
             limit=limit + 1,
+            expired=wanted.expired,
         )
         shown, last = items[:limit], items[limit - 1] if len(items) > limit else None
         following = encode_parts((last.tenant_id, last.kind, last.id), query) if last else None

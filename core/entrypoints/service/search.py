@@ -28,8 +28,11 @@ class SearchService:
         agent_id: str | None = None,
         kind: Kind | None = None,
         limit: int = 10,
+        user: str | None = None,
     ) -> Found:
         """Return the hits in one tenant: the one named, the agent's, or the principal's own.
+
+        What is for one end user is found only with that `user`.
 
         Raises InvalidInput if the query contains no words, or no tenant is named.
         """
@@ -42,6 +45,6 @@ class SearchService:
         tenant = self.session.one_tenant(tenant)
         warnings = await follow_skills(self.session, tenant)
         hits = await self.session.stores.search.search(
-            query, tenant_id=tenant, agent_id=agent_id, kind=kind, limit=limit
+            query, tenant_id=tenant, agent_id=agent_id, kind=kind, limit=limit, user=user
         )
         return Found(items=tuple(hits), warnings=warnings)

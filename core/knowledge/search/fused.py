@@ -14,7 +14,7 @@ from core.domain.errors import ConfigurationError, InvalidInput, ModelDown
 from core.domain.messages import Message, joined
 from core.domain.models import Hit, Kind, KnownText, Nearby
 from core.domain.models.vectors import Vector
-from core.domain.ports import Embeddings, Search, Vectors
+from core.domain.ports import Embeddings, Ranking, Vectors
 from core.knowledge.search.hits import make_hit
 from core.knowledge.search.names import names_in
 from core.knowledge.search.tokens import name_term, scan
@@ -111,7 +111,7 @@ LONGEST_PAUSE = 60.0
 
 
 class FusedSearch:
-    """The `Search` port over a search by words, the vectors of its documents, and their model.
+    """The `Ranking` port over a search by words, the vectors of its documents, and their model.
 
     `embeddings` is called before the first query; its errors propagate. After a failed query the
     model is not asked for a pause that grows to a minute: a search must not wait for it.
@@ -119,7 +119,7 @@ class FusedSearch:
 
     def __init__(
         self,
-        words: Search,
+        words: Ranking,
         vectors: Vectors,
         embeddings: Callable[[], Embeddings],
         *,

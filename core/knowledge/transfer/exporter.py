@@ -65,7 +65,8 @@ class Exporter:
 def _item(item: KnowledgeItem) -> Line:
     name: Line = {"name": item.name} if item.kind is Kind.DMN_RULE else {}
     owner: Line = {"kind": item.kind, "id": item.id, "tenant_id": item.tenant_id}
-    return owner | {"agent_id": item.agent_id} | name | {"content": item.content}
+    reach: Line = item.reach.model_dump(mode="json", exclude_defaults=True)
+    return owner | {"agent_id": item.agent_id} | name | {"content": item.content} | reach
 
 
 def _skill(bundle: Bundle, tenant_id: str, having: Sequence[Agent]) -> Line:

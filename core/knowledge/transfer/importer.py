@@ -119,7 +119,8 @@ def _request(line: KnowledgeLine, given: Mapping[str, object]) -> ChangeRequest:
     if line.entry.kind is Kind.SKILL:
         return SkillRequest.model_validate({**given, "folder": line.folder})
     if line.entry.kind is Kind.MEMORY:
-        return MemoryRequest.model_validate({**given, "content": line.text})
+        reach = line.entry.model_dump(include={"valid_until", "scope", "user"})
+        return MemoryRequest.model_validate({**given, **reach, "content": line.text})
     return RuleRequest.model_validate({**given, "document": line.text, "rule": _draft(line)})
 
 
@@ -138,13 +139,22 @@ def says_the_same(line: KnowledgeLine, item: KnowledgeItem, folder: Bundle | Non
     """Whether a known item says exactly what the line says. Raises RuleInvalid."""
     if line.folder is not None:
         return folder is not None and dict(folder.files) == dict(line.folder)
-    if line.entry.kind is Kind.MEMORY or item.content == line.text:
-        return item.content.strip() == line.text.strip()
+    if line.entry.kind is Kind.MEMORY:
+        return item.content.strip() == line.text.strip() and _reaches_as_far(line, item)
+    if item.content == line.text:
+        return True
     if line.entry.rule is None:
         return same_table(item.content, line.text)
     ids = (f"row_{number}" for number in range(1, 1 + len(line.entry.rule.rows)))
     table = draft_to_table(_draft(line), new_row_id=lambda: next(ids))
     return same_table(item.content, to_xml(table, decision_id="given"))
+
+
+def _reaches_as_far(line: KnowledgeLine, item: KnowledgeItem) -> bool:
+    """Whether a memory holds as long and for whom a line says, if it says that."""
+    entry = line.entry
+    stated = {"valid_until": entry.valid_until, "scope": entry.scope, "user": entry.user}
+    return all(value is None or getattr(item, name) == value for name, value in stated.items())
 
 
 def check_name(line: KnowledgeLine) -> None:

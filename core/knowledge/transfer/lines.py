@@ -65,6 +65,8 @@ def line_key(line: KnowledgeLine, owner: Owner) -> str:
     elif entry.rule is not None:
         content = entry.rule.model_dump_json()
     parts = [owner.tenant_id, owner.agent_id, entry.kind, entry.id, entry.name, content]
+    # Only where it is stated: the keys of earlier imports stay as they are stored.
+    parts += [str(part) for part in (entry.valid_until, entry.scope, entry.user) if part]
     return f"import:{text_hash(json.dumps(parts))}"
 
 

@@ -144,11 +144,12 @@ FROM turned t WHERE c.id = t.id AND c.status IN ('applied', 'reverted')
 -- name: record
 INSERT INTO history (
     id, knowledge_type, knowledge_id, knowledge_name, agent_id, tenant_id, operation,
-    previous_content, new_content, previous_files, new_files, feedback_content, feedback_id,
-    change_id, attempt, status, error, said_at)
+    previous_content, new_content, previous_files, new_files, previous_reach, new_reach,
+    feedback_content, feedback_id, change_id, attempt, status, error, said_at)
 VALUES (
     %(id)s, %(knowledge_type)s, %(knowledge_id)s, %(knowledge_name)s, %(agent_id)s, %(tenant_id)s,
     %(operation)s, %(previous_content)s, %(new_content)s, %(previous_files)s, %(new_files)s,
+    %(previous_reach)s, %(new_reach)s,
     %(feedback_content)s, %(feedback_id)s, %(change_id)s, %(attempt)s, %(status)s, %(error)s,
     coalesce(%(said_at)s, (SELECT said_at FROM changes WHERE id = %(change_id)s)))
 ON CONFLICT (change_id, attempt, status) DO NOTHING

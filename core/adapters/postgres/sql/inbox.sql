@@ -30,7 +30,7 @@ SELECT id, %(source)s, source_id, digest, tenant_id, agent_ids, task, content, a
 FROM piece JOIN tenant USING (tenant_id)
 ORDER BY source_id, place
 ON CONFLICT (source, source_id) DO NOTHING
-RETURNING id, turn
+RETURNING id, tenant_id, turn, said_at, claimed_said_at
 
 -- name: known
 SELECT source_id, id, digest FROM feedback

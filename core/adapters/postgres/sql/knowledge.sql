@@ -10,7 +10,8 @@ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name_key = %(nam
 -- name: find_same
 SELECT * FROM knowledge_versions
 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s
-  AND same_key = %(same_key)s AND valid_to IS NULL
+  AND same_key = %(same_key)s AND coalesce(scope_user, '') = coalesce(%(user)s, '')
+  AND valid_to IS NULL
 ORDER BY valid_from LIMIT 1
 
 -- name: taken
@@ -33,21 +34,22 @@ LIMIT %(limit)s
 -- Skills live behind the skill API: the index knows which there are, only the API their text;
 -- their versions are the changes made here.
 SELECT item_id, version, kind, tenant_id, agent_id, name, content, relationship, change_id,
-       feedback_id, valid_from, valid_to
+       feedback_id, valid_from, valid_to, valid_until, scope, scope_user
 FROM knowledge_versions
 WHERE valid_to IS NULL
+  AND coalesce(valid_until < clock_timestamp(), false) = %(expired)s
   AND (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s)
   AND (%(agent_id)s::text IS NULL OR agent_id = %(agent_id)s)
   AND (%(kind)s::text IS NULL OR kind = %(kind)s)
 UNION ALL
 SELECT d.item_id, coalesce(last.version, 1), d.kind, d.tenant_id, '', d.name, '', NULL,
-       last.change_id, last.feedback_id, last.valid_from, NULL
+       last.change_id, last.feedback_id, last.valid_from, NULL, NULL, 'agent', NULL
 FROM search_documents d
 LEFT JOIN LATERAL (
     SELECT * FROM skill_versions s
     WHERE s.tenant_id = d.tenant_id AND s.item_id = d.item_id AND s.valid_to IS NULL
 ) last ON last.operation <> 'DELETE'
-WHERE d.kind = 'SKILL'
+WHERE d.kind = 'SKILL' AND NOT %(expired)s
   AND (%(tenant_id)s::text IS NULL OR d.tenant_id = %(tenant_id)s)
   AND (%(kind)s::text IS NULL OR %(kind)s = 'SKILL')
   AND (%(agent_id)s::text IS NULL OR EXISTS (
@@ -63,10 +65,11 @@ WHERE tenant_id = %(tenant_id)s AND item_id = %(item_id)s AND valid_to IS NULL
 -- name: create
 INSERT INTO knowledge_versions (
     item_id, version, kind, tenant_id, agent_id, name, name_key, content, hash, same_key,
-    relationship, change_id, feedback_id, valid_from)
+    relationship, change_id, feedback_id, valid_until, scope, scope_user, valid_from)
 SELECT %(item_id)s, coalesce(max(version), 0) + 1, %(kind)s, %(tenant_id)s, %(agent_id)s,
        %(name)s, %(name_key)s, %(content)s, %(hash)s, %(same_key)s, %(relationship)s,
-       %(change_id)s, %(feedback_id)s, greatest(clock_timestamp(), max(valid_to))
+       %(change_id)s, %(feedback_id)s, %(valid_until)s, %(scope)s, %(scope_user)s,
+       greatest(clock_timestamp(), max(valid_to))
 FROM knowledge_versions
 WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
 RETURNING version
@@ -80,10 +83,10 @@ WITH closed AS (
 )
 INSERT INTO knowledge_versions (
     item_id, version, kind, tenant_id, agent_id, name, name_key, content, hash, same_key,
-    relationship, change_id, feedback_id, valid_from)
+    relationship, change_id, feedback_id, valid_until, scope, scope_user, valid_from)
 SELECT %(item_id)s, closed.version + 1, %(kind)s, %(tenant_id)s, %(agent_id)s, %(name)s,
        %(name_key)s, %(content)s, %(hash)s, %(same_key)s, %(relationship)s, %(change_id)s,
-       %(feedback_id)s, closed.valid_to
+       %(feedback_id)s, %(valid_until)s, %(scope)s, %(scope_user)s, closed.valid_to
 FROM closed
 RETURNING version
 
@@ -109,16 +112,18 @@ LIMIT %(limit)s
 WITH page AS (
     SELECT * FROM (
         SELECT tenant_id, kind, item_id, version, agent_id, name, relationship, change_id,
-               feedback_id, valid_from
+               feedback_id, valid_from, valid_until, scope, scope_user
         FROM knowledge_versions
         WHERE valid_to IS NULL
+          AND coalesce(valid_until < clock_timestamp(), false) = %(expired)s
           AND (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s)
           AND (%(agent_id)s::text IS NULL OR agent_id = %(agent_id)s)
           AND (%(kind)s::text IS NULL OR kind = %(kind)s)
         UNION ALL
-        SELECT d.tenant_id, d.kind, d.item_id, NULL, '', d.name, NULL, NULL, NULL, NULL
+        SELECT d.tenant_id, d.kind, d.item_id, NULL, '', d.name, NULL, NULL, NULL, NULL, NULL,
+               'agent', NULL
         FROM search_documents d
-        WHERE d.kind = 'SKILL'
+        WHERE d.kind = 'SKILL' AND NOT %(expired)s
           AND (%(tenant_id)s::text IS NULL OR d.tenant_id = %(tenant_id)s)
           AND (%(kind)s::text IS NULL OR %(kind)s = 'SKILL')
           AND (%(agent_id)s::text IS NULL OR EXISTS (
@@ -137,6 +142,7 @@ SELECT page.tenant_id, page.kind, page.item_id, page.agent_id, page.name,
        coalesce(page.change_id, last.change_id) AS change_id,
        coalesce(page.feedback_id, last.feedback_id) AS feedback_id,
        coalesce(page.valid_from, last.valid_from) AS valid_from,
+       page.valid_until, page.scope, page.scope_user AS user,
        left(coalesce(d.content, ''), 240) AS excerpt
 FROM page
 LEFT JOIN LATERAL (
@@ -150,3 +156,13 @@ LEFT JOIN LATERAL (
     OFFSET 0
 ) d ON true
 ORDER BY page.tenant_id COLLATE "C", page.kind COLLATE "C", page.item_id COLLATE "C"
+
+-- name: reach
+-- What is needed of hits besides their texts: whose they are, how long and for whom they hold, and
+-- when what they say was said.
+SELECT v.kind, v.item_id, v.agent_id, v.valid_until, v.scope, v.scope_user, c.said_at AS taught_at
+FROM unnest(string_to_array(%(kinds)s, E'\n'), string_to_array(%(ids)s, E'\n')) AS h (kind, item_id)
+JOIN knowledge_versions v
+    ON v.tenant_id = %(tenant_id)s AND v.kind = h.kind AND v.item_id = h.item_id
+    AND v.valid_to IS NULL
+LEFT JOIN changes c ON c.id = v.change_id

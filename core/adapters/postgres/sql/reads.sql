@@ -29,8 +29,8 @@ ORDER BY created_at DESC, id DESC LIMIT %(limit)s
 
 -- name: history
 SELECT id, knowledge_type, knowledge_id, knowledge_name, agent_id, tenant_id, operation,
-       previous_content, new_content, previous_files, new_files, feedback_content, feedback_id,
-       change_id, attempt, status, error, said_at, created_at
+       previous_content, new_content, previous_files, new_files, previous_reach, new_reach,
+       feedback_content, feedback_id, change_id, attempt, status, error, said_at, created_at
 FROM history
 WHERE (created_at, id) < (%(at)s::timestamptz, %(id)s) /* asked for */
 ORDER BY created_at DESC, id DESC LIMIT %(limit)s
@@ -73,8 +73,8 @@ AND (strpos(lower(content), lower(%(text)s)) > 0 OR strpos(id, %(text)s) > 0)
 
 -- name: history_record
 SELECT id, knowledge_type, knowledge_id, knowledge_name, agent_id, tenant_id, operation,
-       previous_content, new_content, previous_files, new_files, feedback_content, feedback_id,
-       change_id, attempt, status, error, said_at, created_at
+       previous_content, new_content, previous_files, new_files, previous_reach, new_reach,
+       feedback_content, feedback_id, change_id, attempt, status, error, said_at, created_at
 FROM history WHERE id = %(id)s
 
 -- name: events

@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue
 from core.changes.retraction.retract import Retraction
 from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Page
 from core.domain.models.base import Model
+from core.domain.models.moments import Moment as SaidAt
 from core.entrypoints.api.idempotency import HEADER
 from core.entrypoints.api.paging import (
     SEEN,
@@ -42,6 +43,22 @@ class FeedbackIn(Model):
     )
     author: str | None = Field(default=None, max_length=200, description="Who said it.")
     events: list[JsonValue] = Field(default=[], description="What happened before, as JSON.")
+    said_at: SaidAt | None = Field(
+        default=None,
+        description="When it was said, with its time zone; without it, now. A time more than five "
+        "minutes ahead is not taken.",
+    )
+    in_reply_to: Name | None = Field(
+        default=None,
+        description="The piece it answers: the id it has where it comes from, or ours. It may come "
+        "later.",
+    )
+    thread: Name | None = Field(
+        default=None, description="The conversation it belongs to, named alike in all its pieces."
+    )
+    output: JsonValue = Field(
+        default=None, description="What the agent had produced, where the words are about that."
+    )
 
 
 class FeedbackBatch(Model):

@@ -41,11 +41,12 @@ async def list_knowledge(
     kind: KindName = None,
     agent_id: AgentId = None,
     tenant_id: TenantId = None,
+    expired: Annotated[bool, Query(description="Memories whose time is over, instead.")] = False,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> KnownPage:
     """List memories, decision tables and skills by tenant, kind and id."""
-    wanted = KnowledgeFilter(tenant_id=tenant_id, agent_id=agent_id, kind=kind)
+    wanted = KnowledgeFilter(tenant_id=tenant_id, agent_id=agent_id, kind=kind, expired=expired)
     return await service.page(wanted, cursor=cursor, limit=limit)
 
 

@@ -22,6 +22,12 @@ async def search_knowledge(
     kind: Annotated[Kind | None, Query(description="Only this kind of knowledge.")] = None,
     tenant_id: TenantId = None,
     limit: Annotated[int, Query(ge=1, le=50, description="Most hits.")] = 10,
+    user: Annotated[
+        str | None,
+        Query(min_length=1, max_length=200, description="Also what is for this end user."),
+    ] = None,
 ) -> Found:
     """Search what one tenant knows, best first."""
-    return await service.search(q, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit)
+    return await service.search(
+        q, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit, user=user
+    )

@@ -16,6 +16,7 @@ from core.entrypoints.cli.session import load, run_async, with_app
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from core.app.program import App
     from core.app.settings import Settings
@@ -28,6 +29,10 @@ _OPTIONS = {
     "tenant_id": "--tenant",
     "task": "--task",
     "author": "--author",
+    "said_at": "--said-at",
+    "in_reply_to": "--in-reply-to",
+    "thread": "--thread",
+    "output": "--output",
 }
 
 app = typer.Typer(help="Take feedback in, and see what became of it.")
@@ -47,6 +52,18 @@ def add(
     tenant: Annotated[str | None, typer.Option("--tenant", help="Tenant of the agents.")] = None,
     task: Annotated[str, typer.Option("--task", help="What the agent was doing.")] = "",
     author: Annotated[str | None, typer.Option("--author", help="Who said it.")] = None,
+    said_at: Annotated[
+        str | None, typer.Option("--said-at", metavar="TIME", help="When it was said; default now.")
+    ] = None,
+    in_reply_to: Annotated[
+        str | None, typer.Option("--in-reply-to", metavar="ID", help="The piece it answers.")
+    ] = None,
+    thread: Annotated[
+        str | None, typer.Option("--thread", help="The conversation it belongs to.")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", metavar="TEXT", help="What the agent had produced.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Take in a JSONL file, stdin, or one text. Good lines go in, bad ones are named."""
@@ -56,7 +73,9 @@ def add(
         report = _add_file(load(interactive=True), file)
     else:
         entry = {"content": text, "agent_ids": agent or [], "tenant_id": tenant or ""}
-        report = _add_text(load(interactive=True), {**entry, "task": task, "author": author})
+        about = {"task": task, "author": author, "said_at": _said_at(said_at)}
+        about |= {"in_reply_to": in_reply_to, "thread": thread, "output": output}
+        report = _add_text(load(interactive=True), {**entry, **about})
     _show_report(report, as_json=as_json)
     if report.problems:
         raise typer.Exit(FAILED)
@@ -226,6 +245,12 @@ def _add_text(settings: Settings, entry: dict[str, object]) -> Report:
     if report.problems:
         raise InvalidInput(report.problems[0].reason, hint=Message("see.agents"))
     return report
+
+
+def _said_at(given: str | None) -> datetime | None:
+    from core.entrypoints.cli.moments import read_moment
+
+    return None if given is None else read_moment(given)
 
 
 def _show_report(report: Report, *, as_json: bool) -> None:

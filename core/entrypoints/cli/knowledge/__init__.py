@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,7 @@ from core.entrypoints.cli.knowledge.showing import show
 from core.entrypoints.cli.knowledge.tenants import known_owner, refresh_skills, tenants_of
 from core.entrypoints.cli.knowledge.versions import history, restore
 from core.entrypoints.cli.options import AgentId, Json, KindName, KindOption, Tenant
-from core.entrypoints.cli.output import print_json, print_table
+from core.entrypoints.cli.output import print_json, print_table, reach_in_words
 from core.entrypoints.cli.session import with_app
 
 if TYPE_CHECKING:
@@ -35,29 +35,40 @@ app.command("restore")(restore)
 
 @app.command("list")
 def list_(
-    kind: KindOption = None, agent: AgentId = None, tenant: Tenant = None, as_json: Json = False
+    kind: KindOption = None,
+    agent: AgentId = None,
+    tenant: Tenant = None,
+    expired: Annotated[
+        bool, typer.Option("--expired", help="Memories whose time is over, instead.")
+    ] = False,
+    as_json: Json = False,
 ) -> None:
     """List what is known, newest first."""
-    items = with_app(lambda opened: _list(opened, tenant, agent, _kind(kind)))
+    items = with_app(lambda opened: _list(opened, tenant, agent, _kind(kind), expired=expired))
     if as_json:
         print_json({"items": [_listed(item) for item in items], "next": None})
         return
     print_table(
-        ("ID", "KIND", "TENANT", "AGENT", "NAME", "VERSION"),
-        [(i.id, i.kind, i.tenant_id, i.agent_id, i.name, i.version) for i in items],
+        ("ID", "KIND", "TENANT", "AGENT", "NAME", "VERSION", "HOLDS"),
+        [
+            (i.id, i.kind, i.tenant_id, i.agent_id, i.name, i.version, reach_in_words(i.reach))
+            for i in items
+        ],
         empty="nothing is known yet",
     )
 
 
 async def _list(
-    opened: App, tenant: str | None, agent_id: str | None, kind: Kind | None
+    opened: App, tenant: str | None, agent_id: str | None, kind: Kind | None, *, expired: bool
 ) -> Sequence[KnowledgeItem]:
     from core.domain.models import Kind
 
     tenant = await known_owner(opened, tenant, agent_id)
-    if kind in {None, Kind.SKILL}:
+    if kind in {None, Kind.SKILL} and not expired:
         await refresh_skills(opened, await tenants_of(opened, tenant))
-    return await opened.stores.knowledge.list(tenant_id=tenant, agent_id=agent_id, kind=kind)
+    return await opened.stores.knowledge.list(
+        tenant_id=tenant, agent_id=agent_id, kind=kind, expired=expired
+    )
 
 
 def _listed(item: KnowledgeItem) -> JsonValue:

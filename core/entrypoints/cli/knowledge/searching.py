@@ -46,10 +46,13 @@ def search(
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, max=50, help="Most hits.")
     ] = None,
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="ID", help="Also what is for this end user.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Search what one tenant knows, best first; `-` answers each line of stdin with one of JSON."""
-    wanted = _Wanted(kind=kind, agent_id=agent, tenant=tenant, limit=limit)
+    wanted = _Wanted(kind=kind, agent_id=agent, tenant=tenant, limit=limit, user=user)
     settings = load(interactive=True)
     if query == STDIN:
         if run_async(_with_search(settings, wanted, _answer_lines)):
@@ -76,6 +79,7 @@ class _Wanted:
     agent_id: str | None
     tenant: str | None
     limit: int | None
+    user: str | None = None
 
 
 class _Search:
@@ -101,6 +105,7 @@ class _Search:
             agent_id=self._wanted.agent_id,
             kind=Kind(self._wanted.kind) if self._wanted.kind else None,
             limit=self._limit,
+            user=self._wanted.user,
         )
 
 

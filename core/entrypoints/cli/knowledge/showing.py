@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from core.entrypoints.cli.options import Json, KindName, KindOption, Tenant
-from core.entrypoints.cli.output import print_block, print_model
+from core.entrypoints.cli.output import print_block, print_model, reach_in_words
 from core.entrypoints.cli.session import with_app
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def _facts(found: Shown) -> dict[str, object]:
         "version": f"{item.version} of {found.versions}",
         "valid from": item.valid_from,
         "valid until": item.valid_to or ("now" if item.valid_from else None),
+        "holds": reach_in_words(item.reach),
         "relationship": " ".join(filter(None, (item.relationship, _replaced(found)))),
         "change": item.change_id,
         "reverts": by.reverts if by else None,

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from core.domain.models import ChangeStatus, FeedbackStatus, Kind, Operation, Usage
+from core.domain.models import ChangeStatus, FeedbackStatus, Kind, Operation, Reach, Scope, Usage
 from core.entrypoints.console.parts.lists import badge
 from core.entrypoints.console.parts.markup import el
 from core.entrypoints.console.visit import Visit
@@ -53,3 +53,16 @@ def moment(visit: Visit, at: datetime | None) -> Markup:
         return el("span", visit.say("frame.none"), class_="muted")
     exact = at.isoformat(timespec="seconds")
     return el("time", visit.ago(at), datetime=exact, title=exact)
+
+
+def reach_text(visit: Visit, reach: Reach, agent_id: str = "") -> str:
+    """Return for whom and how long a memory holds; its end is in UTC."""
+    whom = {
+        Scope.AGENT: visit.say("common.for_agent", agent=agent_id) if agent_id else "",
+        Scope.TENANT: visit.say("common.for_tenant"),
+        Scope.USER: visit.say("common.for_user", user=reach.user or ""),
+    }[reach.scope]
+    until = ""
+    if reach.valid_until is not None:
+        until = visit.say("common.until", time=f"{reach.valid_until:%Y-%m-%d %H:%M:%S %Z}")
+    return " · ".join(filter(None, (whom, until)))

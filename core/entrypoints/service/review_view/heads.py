@@ -11,6 +11,7 @@ from core.domain.models import (
     MergeMode,
     Operation,
     Origin,
+    Reach,
     Relationship,
 )
 from core.domain.models.base import Model
@@ -19,7 +20,8 @@ from core.domain.models.messages import Text
 
 class ChangeHead(Model):
     """`held` says why it waits, `warnings` what the checks found; `content_hash` is what is
-    approved: whoever decides gives it back as `seen`.
+    approved: whoever decides gives it back as `seen`. `reach` is how long and for whom a memory
+    holds after it, `reach_was` before it.
     """
 
     id: str
@@ -34,6 +36,8 @@ class ChangeHead(Model):
     reason: Text
     merge_mode: MergeMode | None
     relationship: Relationship | None
+    reach: Reach | None
+    reach_was: Reach | None
     held: tuple[Text, ...]
     warnings: tuple[Text, ...]
     content_hash: str
@@ -52,6 +56,12 @@ class ChangeHead(Model):
 
 def head_of(change: Change) -> ChangeHead:
     """Return a change without its contents."""
+    is_memory = change.kind is Kind.MEMORY
+    states = {"reach": change.after, "reach_was": change.before}
+    known = {name: state.reach for name, state in states.items() if state and is_memory}
+    stored = ChangeHead.model_fields.keys() - states.keys()
     return ChangeHead.model_construct(
-        **{name: getattr(change, name) for name in ChangeHead.model_fields}
+        **{name: getattr(change, name) for name in stored},
+        reach=known.get("reach"),
+        reach_was=known.get("reach_was"),
     )

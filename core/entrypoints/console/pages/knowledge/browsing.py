@@ -9,12 +9,12 @@ from nicegui import ui
 
 from core.domain.errors import InvalidInput
 from core.domain.messages import Message
-from core.domain.models import Hit, Kind
+from core.domain.models import Hit, Kind, Reach
 from core.domain.models.views import KnowledgeFilter, Listed
 from core.entrypoints.console.pages.knowledge.lists import agents_list
 from core.entrypoints.console.parts.lists import chip, empty, listed, pages, twin
-from core.entrypoints.console.parts.markup import address, el, link, show
-from core.entrypoints.console.parts.named import kind, moment
+from core.entrypoints.console.parts.markup import address, el, join, link, show
+from core.entrypoints.console.parts.named import kind, moment, reach_text
 from core.entrypoints.console.parts.navigation import go_to
 from core.entrypoints.console.parts.tenants import tenant_chips, tenant_of
 from core.entrypoints.console.visit import Visit
@@ -104,7 +104,7 @@ def _rows(visit: Visit, items: Sequence[Listed]) -> Markup:
                 kind(visit, item.kind),
                 _item(item.kind, item.tenant_id, item.id, item.name),
                 el("span", item.excerpt, class_="clamp small"),
-                " · ".join(filter(None, (item.agent_id, item.tenant_id))),
+                " · ".join(filter(None, (item.agent_id, item.tenant_id, _reach(visit, item)))),
                 moment(visit, item.valid_from),
             )
             for item in items
@@ -144,7 +144,7 @@ def _hits(visit: Visit, hits: Sequence[Hit], tenant: str | None) -> Markup:
             (
                 kind(visit, hit.kind),
                 _item(hit.kind, tenant, hit.id, hit.name),
-                el("span", hit.excerpt, class_="clamp small"),
+                join([el("span", hit.excerpt, class_="clamp small"), _reach_note(visit, hit)]),
                 el("span", visit.translated(hit.why), class_="small muted"),
                 f"{hit.score:.0%}",
             )
@@ -152,6 +152,16 @@ def _hits(visit: Visit, hits: Sequence[Hit], tenant: str | None) -> Markup:
         ],
         label=say("knowledge.search"),
     )
+
+
+def _reach(visit: Visit, item: Listed | Hit) -> str:
+    reach = Reach(valid_until=item.valid_until, scope=item.scope, user=item.user)
+    return reach_text(visit, reach)
+
+
+def _reach_note(visit: Visit, item: Hit) -> Markup | None:
+    told = _reach(visit, item)
+    return el("div", told, class_="small muted") if told else None
 
 
 def _item(of: Kind, tenant: str | None, item_id: str, name: str) -> Markup:

@@ -19,7 +19,7 @@ from core.entrypoints.console.pages.knowledge.versions import because, version_r
 from core.entrypoints.console.parts.dialogs import ask
 from core.entrypoints.console.parts.lists import badge, listed
 from core.entrypoints.console.parts.markup import address, el, join, link, show
-from core.entrypoints.console.parts.named import kind, moment
+from core.entrypoints.console.parts.named import kind, moment, reach_text
 from core.entrypoints.console.parts.problem import notify_done, notify_failures
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.items import Known, KnownFile, Part, Provenance, Source, Versions
@@ -195,7 +195,8 @@ async def _text(service: KnowledgeService, location: _Location, known: Known) ->
 def _head(visit: Visit, location: _Location, known: Known) -> Markup:
     item = known.item
     standing = visit.say("knowledge.version_of", version=item.version, versions=known.versions)
-    where = " · ".join(filter(None, (item.tenant_id, item.agent_id)))
+    holds = reach_text(visit, item.reach)
+    where = " · ".join(filter(None, (item.tenant_id, item.agent_id, holds)))
     back = None
     if location.version is not None and item.valid_to is not None:
         to = el("a", visit.say("knowledge.to_current"), href=location.address())

@@ -12,7 +12,7 @@ from core.changes.review_sweep import EXPIRY
 from core.domain.models import ChangeCost, ChangeStatus, Hit, Kind, Operation, Origin
 from core.entrypoints.console.parts.diff import show_diff
 from core.entrypoints.console.parts.markup import Part, address, el, join
-from core.entrypoints.console.parts.named import kind, moment, operation, spent, status
+from core.entrypoints.console.parts.named import kind, moment, operation, reach_text, spent, status
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.review_view.heads import ChangeHead
 from core.entrypoints.service.review_view.shown import Side
@@ -120,11 +120,23 @@ def _about(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
     how = " · ".join(say(f"common.{one.value}") for one in _how(change))
     if how:
         yield _block(say("review.how"), el("p", how))
+    reach = _reach(visit, change)
+    if reach:
+        yield _block(say("review.reach"), el("p", reach))
     found = _bullets(visit, change.warnings) if change.warnings else None
     yield _block(say("review.checks"), found or _none(say("review.no_findings")))
     yield _block(say("review.similar"), _similar(visit, change, review_view.similar))
     yield _block(say("review.cost"), el("p", _cost(visit, review_view.cost)))
     yield _block(None, join(_links(visit, change), " · "))
+
+
+def _reach(visit: Visit, change: ChangeHead) -> str:
+    """Return for whom and how long a memory holds after a change, and before where it differs."""
+    if change.kind is not Kind.MEMORY:
+        return ""
+    reaches = [reach for reach in (change.reach_was, change.reach) if reach is not None]
+    told = dict.fromkeys(reach_text(visit, reach, change.agent_id) for reach in reaches)
+    return " → ".join(told)
 
 
 def _how(change: ChangeHead) -> Iterator[StrEnum]:

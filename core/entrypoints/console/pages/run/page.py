@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
 from nicegui import ui
+from pydantic import JsonValue
 
 from core.domain.errors import NotFound
 from core.domain.messages import Message
-from core.domain.models import FeedbackStatus
+from core.domain.models import Feedback, FeedbackStatus
 from core.domain.models.access import Role
 from core.entrypoints.console.pages.run.retracting import ask_retraction
 from core.entrypoints.console.pages.run.steps import lines_of, notes, steps_of
@@ -71,7 +73,7 @@ class _Run:
         self.element.clear()
         with self.element:
             show(el("h1", self.visit.say("run.title")))
-            show(_facts(self.visit, line))
+            show(facts(self.visit, line))
             self._buttons(line)
             show(join(_outcome(self.visit, line)))
             show(el("h2", self.visit.say("run.steps")))
@@ -128,11 +130,13 @@ class _Run:
             await self.refresh(always=True)
 
 
-def _facts(visit: Visit, line: RunLine) -> Markup:
+def facts(visit: Visit, line: RunLine) -> Markup:
+    """Draw what was said, when, by whom and about what."""
     piece, say = line.feedback, visit.say
     rows: list[tuple[str, Part]] = [
         (say("common.status"), status(visit, piece.status)),
         (say("run.came"), moment(visit, piece.created_at)),
+        *_said(visit, piece),
         (say("common.author"), piece.author or say("frame.none")),
         (say("common.agents"), ", ".join(piece.agent_ids)),
         (say("common.tenant"), piece.tenant_id),
@@ -140,15 +144,34 @@ def _facts(visit: Visit, line: RunLine) -> Markup:
         (say("run.attempts"), str(piece.attempts)),
         (say("run.spent"), spent(visit, piece.usage)),
     ]
-    facts = [join([el("dt", name), el("dd", value)]) for name, value in rows]
+    pairs = [join([el("dt", name), el("dd", value)]) for name, value in rows]
     return el(
         "section",
         el("blockquote", piece.content, class_="text"),
         el("p", f"{say('run.task')}: {piece.task}", class_="muted") if piece.task else None,
+        _output(visit, piece.output) if piece.output is not None else None,
         _error(visit, piece.error) if piece.error else None,
-        el("dl", *facts, class_="facts-grid"),
+        el("dl", *pairs, class_="facts-grid"),
         twin(visit, f"/v1/feedback/{piece.id}/run"),
     )
+
+
+def _said(visit: Visit, piece: Feedback) -> Iterator[tuple[str, Part]]:
+    """Yield when it was said, and the conversation it belongs to."""
+    say = visit.say
+    yield say("run.said"), moment(visit, piece.said_at)
+    if piece.claimed_said_at is not None:
+        told = Message("said.ahead", claimed=piece.claimed_said_at.isoformat())
+        yield say("run.said_ahead"), el("span", visit.translated(told), lang=visit.marked(told))
+    if piece.in_reply_to is not None:
+        yield say("run.in_reply_to"), piece.in_reply_to
+    if piece.thread is not None:
+        yield say("run.thread"), piece.thread
+
+
+def _output(visit: Visit, output: JsonValue) -> Markup:
+    text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, indent=2)
+    return el("details", el("summary", visit.say("run.output")), el("pre", text, class_="text"))
 
 
 def _outcome(visit: Visit, line: RunLine) -> Iterator[Markup]:

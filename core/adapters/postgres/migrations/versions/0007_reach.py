@@ -1,0 +1,14 @@
+"""How long and for whom a memory holds; the SQL is in the file of the same name."""
+
+from pathlib import Path
+
+from alembic import op
+
+revision = "0007"
+down_revision = "0006"
+
+
+def upgrade() -> None:
+    """Run the SQL file as it is."""
+    script = Path(__file__).with_suffix(".sql").read_text("utf-8")
+    op.get_bind().exec_driver_sql(script, execution_options={"no_parameters": True})
