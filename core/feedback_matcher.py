@@ -11,11 +11,16 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from pydantic import Field, JsonValue
 
 from core.agent.budgets import Meter
-from core.agent.loop.conversation import conversation_data, earlier_pieces, feedback_data
-from core.agent.loop.prompt import abridged, agent_data
+from core.agent.loop.prompt import (
+    abridged,
+    agent_data,
+    conversation_data,
+    earlier_pieces,
+    feedback_data,
+)
 from core.agent.model.chat_model import ask_structured, parse_structured, prompt
-from core.agent.reply_keys import matching_prefix
 from core.domain.errors import RunFailed
+from core.domain.hashing import matching_prefix
 from core.domain.messages import Message
 from core.domain.models import (
     Agent,

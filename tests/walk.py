@@ -4,7 +4,8 @@ The real program, with embedded PostgreSQL, the offline model, the embedded skil
 computer-use pod, does four things. Of each are counted the files whose functions were called, the
 rooms (the top-level entries of `core`) they are in, and how often a call enters a room that had
 been left. What counts is the work alone: the job of a piece of feedback, or a command while the
-program is open. Imports, start-up and what goes on beside the work are left out.
+program is open. Imports, start-up and what goes on beside the work are left out; so is what the
+stand-in does in the place of a model.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from core.app import program
 from core.entrypoints.cli.app import run
 
 CORE = f"{Path(core.__file__).parent}{os.sep}"
+STAND_IN = f"{CORE}agent{os.sep}offline{os.sep}"
 SCENES = ("memory", "skill in a pod", "approval", "search")
 BEFORE = "Ms. Park wants short answers by mail"
 MEMORY = "Ms. Kim prefers amounts without decimals"
@@ -75,7 +77,7 @@ def _profile(frame: FrameType, event: str, _: object) -> None:
     if calls is None or event not in {"call", "return"}:
         return
     code = frame.f_code
-    if not code.co_filename.startswith(CORE):
+    if not code.co_filename.startswith(CORE) or code.co_filename.startswith(STAND_IN):
         return
     depth = getattr(_importing, "depth", 0)
     if code.co_name == "<module>":

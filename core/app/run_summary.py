@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from core.domain.models import NO_USAGE, FeedbackStatus, Pause, RunEvent, TenantBudget, Usage
-from core.domain.models.base import Model
-from core.domain.models.messages import Text
+from core.domain.models.base import Model, Text
 
 _UNHAPPY = {FeedbackStatus.FAILED, FeedbackStatus.DEAD}
 # A worker runs for months: old pieces are only counted, of those that failed the newest are named.

@@ -1,4 +1,4 @@
-"""Hashes of targets, requests and names: whether something is still what it was (pure)."""
+"""Hashes of targets, requests and names, and the keys of stored replies (pure)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import unicodedata
 from datetime import UTC
 
-from core.domain.models import UNBOUNDED, Change, ChangeRequest, Reach, Snapshot
+from core.domain.models import UNBOUNDED, Change, ChangeRequest, Reach, RunEvent, Snapshot, Usage
 from core.domain.text import normal_form
 
 ABSENT = "absent"
@@ -85,3 +85,29 @@ def request_digest(request: ChangeRequest) -> str:
 def new_item_id(prefix: str, key: str) -> str:
     """Return the item id derived from an idempotency key: the same key yields the same id."""
     return f"{prefix}-{text_hash(key)[:ID_CHARS]}"
+
+
+def matching_prefix(feedback_id: str) -> str:
+    """Return the key prefix of the matcher's replies on a piece of feedback."""
+    return f"match:{feedback_id}:"
+
+
+def candidate_prefix(candidate_id: str) -> str:
+    """Return the key prefix of all replies on a candidate, over all of its runs."""
+    return f"{candidate_id}:"
+
+
+def author_prefix(change_key: str) -> str:
+    """Return the key prefix of the author's replies for a change."""
+    return f"{change_key}:author"
+
+
+def reply_event(key: str, ordinal: int, usage: Usage) -> RunEvent:
+    """Return the event of a stored reply, for observers in this process."""
+    spent = usage.model_dump(mode="json", include={"input_tokens", "output_tokens", "cost"})
+    return RunEvent(name="reply.stored", data={"key": key, "ordinal": ordinal, **spent})
+
+
+def pruned_key(feedback_id: str) -> str:
+    """Return the key of the row that sums the cost of the pruned replies on a piece."""
+    return f"{matching_prefix(feedback_id)}pruned"

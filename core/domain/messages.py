@@ -6,17 +6,51 @@ show it in another language its code and parameters are looked up again.
 
 from __future__ import annotations
 
+import gettext
+import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
-
-from core.domain.locale import ENGLISH, template
 
 if TYPE_CHECKING:  # errors are imported by every command, pydantic takes 0.1 s
     from decimal import Decimal
     from pathlib import PurePath
 
     from pydantic import JsonValue
+
+DOMAIN = "messages"
+ENGLISH = "en"
+FOLDER = Path(__file__).parent / "locale"
+# Our own template: each text is one line, by its code.
+_ENTRY = re.compile(r'^msgctxt "(.+)"\nmsgid "(.*)"$', re.MULTILINE)
+_ESCAPED = re.compile(r"\\(.)")
+
+
+def template(language: str, code: str) -> str | None:
+    """Return the text of a code in a language, with places for its parameters; None without one."""
+    if language == ENGLISH:
+        return english().get(code)
+    found = _catalogue(language).gettext(code)
+    return None if found == code else found
+
+
+@cache
+def english() -> Mapping[str, str]:
+    """Return all English texts by their codes."""
+    entries = _ENTRY.findall((FOLDER / f"{DOMAIN}.pot").read_text("utf-8"))
+    return {code: _ESCAPED.sub(_meant, text) for code, text in entries}
+
+
+def _meant(escaped: re.Match[str]) -> str:
+    return {"n": "\n", "t": "\t"}.get(escaped[1], escaped[1])
+
+
+@cache
+def _catalogue(language: str) -> gettext.NullTranslations:
+    return gettext.translation(DOMAIN, FOLDER, languages=[language], fallback=True)
+
 
 Parameter: TypeAlias = "str | int | float"
 # What becomes a parameter. None would be shown as "None"; what is missing has a message of its own.

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.agent.fair_share import fair_shares
-from core.agent.reply_keys import author_prefix
 from core.domain.errors import ArtifactInvalid, BundleInvalid, ConfigurationError
-from core.domain.hashing import ABSENT
+from core.domain.hashing import ABSENT, author_prefix
 from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 
 from pydantic import JsonValue
 
-from core.agent.reply_keys import candidate_prefix, matching_prefix, reply_event
 from core.changes.gate.receipts import receipt_of
 from core.domain.errors import InvalidInput, LeaseLost, NotFound
+from core.domain.hashing import candidate_prefix, matching_prefix, reply_event
 from core.domain.input_formats.feedback import feedback_digest
 from core.domain.models import (
     NO_USAGE,

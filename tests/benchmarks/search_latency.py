@@ -117,8 +117,7 @@ async def _taken(pool: Pool) -> int:
         rows = await conn.execute(
             "SELECT pg_total_relation_size('search_documents')"
             " + pg_total_relation_size('search_postings')"
-            " + pg_total_relation_size('search_sizes')"
-            " + pg_total_relation_size('search_vocabulary') AS taken"
+            " + pg_total_relation_size('search_sizes') AS taken"
         )
         found = await rows.fetchone()
     assert found is not None

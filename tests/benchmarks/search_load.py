@@ -15,12 +15,6 @@ ALTER TABLE search_postings ADD PRIMARY KEY (term, document_id) INCLUDE (owner, 
 VACUUM ANALYZE search_documents;
 VACUUM ANALYZE search_postings;
 """
-_WORDS = """
-INSERT INTO search_vocabulary (term)
-SELECT n.key FROM (
-    SELECT search_key(%(tenant_id)s, t) AS key FROM unnest(%(words)s::text[]) t) n
-WHERE NOT EXISTS (SELECT FROM search_vocabulary v WHERE v.term = n.key)
-"""
 
 
 async def load(pool: Pool, documents: Sequence[SearchDocument]) -> None:
@@ -37,8 +31,6 @@ async def load(pool: Pool, documents: Sequence[SearchDocument]) -> None:
                 (TENANT, new),
             )
             keys |= {row["term"]: row["key"] for row in await rows.fetchall()}
-            words = sorted({word for terms in found for word in terms.counts})
-            await conn.execute(_WORDS, {"tenant_id": TENANT, "words": words})
             async with conn.cursor().copy(f"COPY search_documents ({_COLUMNS}) FROM STDIN") as copy:
                 for document, terms in zip(part, found, strict=True):
                     row = document.model_dump(exclude={"version"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.agent.loop.conversation import feedback_data
+from core.agent.loop.prompt import feedback_data
 from core.app.agent_setup import set_up_new_agents, setup_feedback
 from core.domain.errors import InvalidInput
 from core.domain.models import SETUP, Agent, Feedback

@@ -23,6 +23,14 @@ def test_no_pair_that_differs_is_the_same_or_near_untold(hand: str) -> None:
     assert (counts.all, counts.same, counts.near_untold) == (300, 0, 0)
 
 
+@pytest.mark.parametrize("hand", differences.HANDS)
+def test_polarity_is_told_of_pairs_that_turn_on_it(hand: str) -> None:
+    lines = differences.lines(hand, "differences")
+    given = [(str(line["a"]), str(line["b"])) for line in lines if line["differs"] == "polarity"]
+    turned = ["negation" in told(*pair) for pair in given]
+    assert sum(turned) >= 0.75 * len(turned)  # the others are told as other words
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("hand", differences.HANDS)
 def test_texts_drawn_at_random_are_near_once_in_a_thousand(hand: str) -> None:
@@ -42,6 +50,7 @@ def test_texts_drawn_at_random_are_near_once_in_a_thousand(hand: str) -> None:
         ("표가 불필요합니다", "표가 필요합니다", "negation", (("불필요합니다",), ("필요합니다",))),
         ("제 담당이 아녜요", "제 담당이에요", "negation", (("아녜요",), ())),
         ("승인 없이 보냅니다", "승인 받아 보냅니다", "negation", (("없이",), ())),
+        ("주차는 무료입니다", "주차는 유료입니다", "negation", (("무료입니다",), ("유료입니다",))),
         ("Entries are invalid", "Entries are valid", "negation", (("invalid",), ("valid",))),
         ("Ship it without a form", "Ship it with a form", "negation", (("without",), ())),
         ("표는 팀장만 봅니다", "표는 팀장도 봅니다", "scope", (("만",), ("도",))),
@@ -84,7 +93,7 @@ def test_a_contrast_is_told_by_what_it_is(
         ("Invoices include interest", "Invoices include the interest"),
     ],
 )
-def test_a_word_that_begins_like_a_denial_denies_nothing(new: str, known: str) -> None:
+def test_polarity_is_no_matter_of_a_first_syllable(new: str, known: str) -> None:
     assert "negation" not in told(new, known)
 
 

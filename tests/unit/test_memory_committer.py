@@ -267,7 +267,7 @@ async def test_a_text_within_a_word_of_the_old_one_is_added() -> None:
     assert await texts(world) == ["이 명세서는 비과세 품목입니다\n과세 품목입니다"]
 
 
-async def test_what_replaces_another_value_is_on_record_with_the_difference() -> None:
+async def test_what_supersedes_is_on_record_with_what_clashes() -> None:
     world = World()
     first = await submitted(world, "환불은 7일 이내에 합니다", "1")
     await updated(world, first.target_id, "환불은 14일 이내에 합니다")

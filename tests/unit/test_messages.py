@@ -24,7 +24,7 @@ from core.changes.policy.review_policy import PRESETS, load_policy, parse_policy
 from core.decision_table import check_table, parse_xml
 from core.decision_table.editing.draft import draft_to_table
 from core.decision_table.feel import parse_expression
-from core.domain import errors, locale
+from core.domain import errors, messages
 from core.domain.errors import IterationsExhausted, ModelDown, NotFound, SkillWorkerError
 from core.domain.input_formats.agents import read_agents
 from core.domain.input_formats.feedback import checked
@@ -47,8 +47,7 @@ from core.domain.models import (
     VerdictStatus,
 )
 from core.domain.models.access import TokenKind
-from core.domain.models.base import Model
-from core.domain.models.messages import Text, read_message
+from core.domain.models.base import Model, Text, read_message
 from core.domain.paging import decode_parts
 from core.knowledge.duplicates import Known, evidence
 from core.polling_manager import outcome_of
@@ -99,8 +98,8 @@ def test_every_message_has_english_and_none_is_left_over() -> None:
 
 
 def test_english_is_read_as_gettext_reads_it() -> None:
-    assert locale.english() == {code: text for code, (text, _) in _catalogue(ENGLISH).items()}
-    assert any("\n" in text for text in locale.english().values())
+    assert messages.english() == {code: text for code, (text, _) in _catalogue(ENGLISH).items()}
+    assert any("\n" in text for text in messages.english().values())
 
 
 def test_a_message_is_given_what_its_english_names() -> None:

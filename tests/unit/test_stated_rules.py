@@ -97,3 +97,8 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=14).map(" ".join) | st.text(max_size=60))
 def test_any_text_is_read_or_left(text: str) -> None:
     assert all(row.outcome for row in rows_of(text))
+
+
+@pytest.mark.parametrize("text", ["가" * 20_000, "그 이상 " * 3_000, "5 " * 5_000])
+def test_a_text_too_long_for_a_rule_is_not_searched_for_one(text: str) -> None:
+    assert rows_of(text) == []

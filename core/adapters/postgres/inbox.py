@@ -23,8 +23,8 @@ from core.adapters.postgres.queries import (
     transaction,
 )
 from core.adapters.postgres.runs import write_event
-from core.agent.reply_keys import matching_prefix
 from core.domain.errors import InvalidInput, LeaseLost, NotFound, Refused
+from core.domain.hashing import matching_prefix
 from core.domain.input_formats.feedback import feedback_digest
 from core.domain.messages import Message, term
 from core.domain.models import (

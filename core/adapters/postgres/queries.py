@@ -23,7 +23,7 @@ from pydantic import TypeAdapter, ValidationError
 from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWorkerError
 from core.domain.messages import Message
 from core.domain.models import Candidate, Feedback, Usage
-from core.domain.models.messages import read_message
+from core.domain.models.base import read_message
 
 DOWN_HINT = Message("database.hint_down")
 RETRY_HINT = Message("database.hint_retry")

@@ -24,9 +24,9 @@ from core.adapters.postgres.queries import (
     usage_of,
 )
 from core.agent.prices import UNBILLED, Billing
-from core.agent.reply_keys import candidate_prefix, matching_prefix, pruned_key, reply_event
 from core.changes.gate.receipts import receipt_of
 from core.domain.errors import LeaseLost, NotFound
+from core.domain.hashing import candidate_prefix, matching_prefix, pruned_key, reply_event
 from core.domain.messages import Message
 from core.domain.models import (
     NO_USAGE,

@@ -122,7 +122,6 @@ async def index_document(conn: Connection, document: SearchDocument) -> None:
         "id": known["id"],
         "agent_id": document.agent_id,
         "kind": document.kind,
-        "words": joined(found.counts),
         "shapes": joined(map(str, shapes.values())),
     }
     await conn.execute(sql("search.put_postings"), {**terms, **postings})

@@ -29,8 +29,7 @@ from core.domain.models import (
     Snapshot,
     SubmitContext,
 )
-from core.domain.models.base import Model
-from core.domain.models.messages import Text
+from core.domain.models.base import Model, Text
 from core.domain.ports import ChangeLog, DuplicateWaiters, Steps
 from core.skills.bundle import file_refs
 

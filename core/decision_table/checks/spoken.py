@@ -19,6 +19,7 @@ _UNIT = r"\s?(?:[%°₩$€£]|[A-Za-z가-힣]{1,4})?"
 _AMOUNT = rf"[₩$€£]?\s?(?P<n>{_NUMBER})(?P<big>천만|백만|십만|억|만|천|k\b)?{_UNIT}"
 _BIG = {"천": 10**3, "만": 10**4, "십만": 10**5, "백만": 10**6, "천만": 10**7, "억": 10**8}
 _BIG["k"] = 10**3
+_LONGEST = 80  # longer texts say more than a test
 _SIGNS = {"≥": ">=", "=>": ">=", "≤": "<=", "=<": "<="}
 # The sign, and the pattern of a whole text that says it.
 _SAID = (
@@ -49,6 +50,8 @@ _BRACKETS = re.compile(
 def read_as_test(text: str) -> str | None:
     """Return the FEEL test that a text reads like, such as `< 19` for `19세 미만`, or None."""
     plain = " ".join(text.split())
+    if len(plain) > _LONGEST:
+        return None
     if _BRACKETS.fullmatch(plain):
         return plain
     if found := _WRITTEN.fullmatch(plain):

@@ -21,8 +21,7 @@ from core.domain.input_formats.text import (
 )
 from core.domain.messages import Message
 from core.domain.models import Feedback, NewFeedback
-from core.domain.models.base import Model
-from core.domain.models.messages import Text
+from core.domain.models.base import Model, Text
 from core.domain.text import compact
 
 

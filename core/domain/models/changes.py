@@ -8,9 +8,8 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from core.domain.models.base import Fence, FileRef, Model, Reach, Scope, Snapshot
+from core.domain.models.base import Fence, FileRef, Model, Reach, Scope, Snapshot, Text
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship
-from core.domain.models.messages import Text
 from core.domain.models.requests import ChangeRequest, Lister
 
 

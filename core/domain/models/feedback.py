@@ -9,9 +9,8 @@ from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
-from core.domain.models.base import Model, Money
+from core.domain.models.base import Model, Money, Text
 from core.domain.models.changes import Receipt
-from core.domain.models.messages import Text
 from core.domain.models.moments import Moment
 
 SETUP = "setup"  # the source of feedback that asks for a new agent's first knowledge

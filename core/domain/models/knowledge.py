@@ -8,8 +8,7 @@ from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
-from core.domain.models.base import Model, Reach, Scope
-from core.domain.models.messages import Text
+from core.domain.models.base import Model, Reach, Scope, Text
 
 
 class Kind(StrEnum):

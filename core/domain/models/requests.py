@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from core.domain.models.base import Model, Scope, Snapshot
+from core.domain.models.base import Model, Scope, Snapshot, Text
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
-from core.domain.models.messages import Text
 from core.domain.models.skills import SkillArtifact, SkillFile
 
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from enum import StrEnum
 
-from core.domain.models.base import Model, Scope, Snapshot
+from core.domain.models.base import Model, Scope, Snapshot, Text
 from core.domain.models.changes import ChangeStatus, Hit, Origin, Receipt
 from core.domain.models.costs import TenantBudget
 from core.domain.models.feedback import NO_USAGE, FeedbackStatus, Pause, Usage
 from core.domain.models.knowledge import Kind, Operation, Relationship
-from core.domain.models.messages import Text
 
 
 class ListedSkill(Model):

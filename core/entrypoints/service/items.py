@@ -6,8 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from core.domain.models import DecisionTable, Hit, Kind, KnowledgeItem, Page
-from core.domain.models.base import Model
-from core.domain.models.messages import Text
+from core.domain.models.base import Model, Text
 from core.domain.models.views import Cause, Listed, Version
 
 

@@ -11,8 +11,7 @@ from pydantic import JsonValue
 from core.domain.errors import RunFailed
 from core.domain.models import Candidate, ChangeFilter, Feedback, RunEvent
 from core.domain.models.access import Role
-from core.domain.models.base import Model
-from core.domain.models.messages import Text
+from core.domain.models.base import Model, Text
 from core.domain.models.views import Said, Speaker
 from core.entrypoints.service.review_view.heads import ChangeHead, head_of
 from core.entrypoints.service.session import Session

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.knowledge.duplicates.likeness import covered
-from core.knowledge.duplicates.markers import DENYING, Turn, turns
+from core.knowledge.duplicates.markers import DENYING, OPPOSED, Turn, turns
 from core.knowledge.duplicates.quantities import Quantity
 from core.knowledge.duplicates.signs import NEITHER, Sides, leftover, turned
 from core.knowledge.duplicates.words import Words
@@ -16,6 +16,8 @@ SHOWN = 8
 What = Literal["number", "negation", "name", "order", "scope", "limit", "duty", "words"]
 # Both cannot hold of one thing; names and words may be about another thing.
 CLASHES = frozenset(("number", "negation", "order", "scope", "limit", "duty"))
+_DENIED = tuple((prefix, "") for prefix in DENYING)
+_FIRST = (*DENYING, *(one for one, _ in OPPOSED))
 _TURNS: tuple[Turn, ...] = ("scope", "limit", "duty")
 
 
@@ -89,9 +91,12 @@ def _prefixed(one: Words, other: Words) -> Iterator[tuple[str, str]]:
     own = {word.base or word.stem for word in one.words}
     for word in one.words:
         base = word.base or word.stem
-        for prefix in DENYING if base.startswith(DENYING) else ():
-            denied = base.removeprefix(prefix)
-            if denied != base and denied in alone and denied not in own and base not in alone:
+        if base in alone:
+            continue
+        for prefix, instead in (*_DENIED, *OPPOSED) if base.startswith(_FIRST) else ():
+            denied = instead + base.removeprefix(prefix)
+            is_denied = base.startswith(prefix) and denied not in own
+            if is_denied and denied in alone:
                 yield word.text, alone[denied]
                 break
 

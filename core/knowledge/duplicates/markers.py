@@ -118,6 +118,8 @@ _PATTERNS = {turn: _pattern(senses) for turn, senses in _SENSES.items()}
 # word without one: `불고기` and `미국` deny nothing.
 _DENYING = "un in im il ir dis non non- a mis 불 부 비 미 무 몰 반 비- 무-"
 DENYING = tuple(_DENYING.split())
+# Beginnings that say the opposite of each other before the same rest: `유료`, `무료`.
+OPPOSED = (("유", "무"), ("기", "미"), ("en", "dis"), ("in", "ex"), ("찬", "반"))
 
 
 def denials(text: str) -> tuple[str, ...]:

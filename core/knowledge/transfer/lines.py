@@ -21,8 +21,7 @@ from core.domain.models import (
     KnownText,
     SkillFile,
 )
-from core.domain.models.base import Model
-from core.domain.models.messages import Text
+from core.domain.models.base import Model, Text
 from core.domain.ports import Knowledge
 from core.knowledge.duplicates import Known
 from core.knowledge.duplicates.texts_index import TextsIndex

@@ -6,7 +6,7 @@ import ast
 import re
 from importlib.resources import files
 
-from core.domain.locale import english
+from core.domain.messages import english
 from core.domain.models import SKILL_MD, Bundle
 from core.skills.validation.document import (
     as_new,

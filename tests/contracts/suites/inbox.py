@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import pytest
 
-from core.agent.reply_keys import matching_prefix
 from core.domain.errors import InvalidInput, LeaseLost, NotFound
+from core.domain.hashing import matching_prefix
 from core.domain.messages import Message
 from core.domain.models import (
     AgentFeedback,

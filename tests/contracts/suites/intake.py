@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.agent.reply_keys import matching_prefix
 from core.domain.errors import LeaseLost, NotFound, Refused
+from core.domain.hashing import matching_prefix
 from core.domain.models import FeedbackStatus, Fence, PauseKind, RunEvent, Usage
 from core.domain.ports import Inbox, Intake, Journal, Replies, Runs
 from tests.contracts.suites.inbox import (

@@ -94,3 +94,6 @@ class LineageContract:
             await carry(change_log, change)
         found = await lineage.taught("t", agent_id=None, limit=9)
         assert [(t.item_id, t.author) for t in found] == [("item-lee", "lee"), ("item-kim", "kim")]
+        for name in ("kim", "lee"):
+            (made,) = await lineage.made(Kind.MEMORY, "t", f"item-{name}", limit=9, max_bytes=ALL)
+            assert made.by.author == name

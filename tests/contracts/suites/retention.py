@@ -8,7 +8,7 @@ import pytest
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 
-from core.agent.reply_keys import author_prefix, matching_prefix
+from core.domain.hashing import author_prefix, matching_prefix
 from core.domain.models import (
     AgentFeedback,
     Candidate,

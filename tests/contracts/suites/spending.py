@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import pytest
 
-from core.agent.reply_keys import author_prefix
+from core.domain.hashing import author_prefix
 from core.domain.models import Change, DaySpending, RunEvent, Usage
 from core.domain.ports import ChangeLog, Inbox, Journal, Replies, Runs, Spending
 from tests.contracts.suites.change_log import memory_change

@@ -39,19 +39,10 @@ SET keys = (SELECT coalesce(array_agg(search_key(%(tenant_id)s, t.term)), '{}')
 WHERE d.id = %(id)s
 
 -- name: put_postings
--- And the words, in the same round trip. Two concurrent writers may insert a word twice: neither
--- waits for the other.
-WITH postings AS (
-    INSERT INTO search_postings (term, document_id, owner, shape)
-    SELECT search_key(%(tenant_id)s, t.term), %(id)s, search_owner(%(agent_id)s, %(kind)s), t.shape
-    FROM unnest(string_to_array(%(terms)s, E'\n'),
-                string_to_array(%(shapes)s, E'\n')::smallint[]) AS t (term, shape)
-)
-INSERT INTO search_vocabulary (term)
-SELECT n.key
-FROM (SELECT search_key(%(tenant_id)s, t.term) AS key
-      FROM unnest(string_to_array(%(words)s, E'\n')) AS t (term)) n
-WHERE NOT EXISTS (SELECT FROM search_vocabulary v WHERE v.term = n.key)
+INSERT INTO search_postings (term, document_id, owner, shape)
+SELECT search_key(%(tenant_id)s, t.term), %(id)s, search_owner(%(agent_id)s, %(kind)s), t.shape
+FROM unnest(string_to_array(%(terms)s, E'\n'),
+            string_to_array(%(shapes)s, E'\n')::smallint[]) AS t (term, shape)
 
 -- name: drop_document
 DELETE FROM search_documents
@@ -99,16 +90,11 @@ CROSS JOIN LATERAL (
 WHERE f.seen > 0
 
 -- name: known
--- A list of keys is looked up in index order, many in one scan.
-WITH asked AS MATERIALIZED (
-    SELECT t.term, search_key(%(tenant_id)s, t.term) AS key
-    FROM unnest(string_to_array(%(terms)s, E'\n')) AS t (term)
-), stored AS MATERIALIZED (
-    SELECT array_agg(v.term) AS keys
-    FROM search_vocabulary v
-    WHERE v.term = ANY (ARRAY(SELECT a.key FROM asked a))
-)
-SELECT a.term FROM asked a, stored s WHERE a.key = ANY (s.keys)
+SELECT t.term
+FROM unnest(string_to_array(%(terms)s, E'\n')) AS t (term)
+CROSS JOIN LATERAL (
+    SELECT FROM search_postings p WHERE p.term = search_key(%(tenant_id)s, t.term) LIMIT 1
+) p
 
 -- name: rank
 -- BM25 as in core/knowledge/search/ranking.py; weights are idf. A few rare terms find the

@@ -6,6 +6,11 @@ from core.agent.offline.stated import english, korean
 from core.agent.offline.stated.statement import Case, NotARule, in_one_unit
 from core.agent.offline.text import clauses, is_korean
 
+# Rules are said in short sentences. Endings are tried at every syllable, which takes the square of
+# the length: 20,000 syllables without a blank took minutes.
+MAX_SENTENCE = 300
+MAX_TEXT = 2_000
+
 
 def cases_in(text: str) -> list[Case]:
     """Return the cases that the sentences of a text state; none if one of them says other things.
@@ -14,7 +19,10 @@ def cases_in(text: str) -> list[Case]:
     """
     try:
         cases: list[Case] = []
-        for sentence in clauses(text):
+        sentences = clauses(text) if len(text) <= MAX_TEXT else []
+        if any(len(sentence) > MAX_SENTENCE for sentence in sentences):
+            return []
+        for sentence in sentences:
             read = korean.cases_of if is_korean(sentence) else english.cases_of
             cases += read(sentence, cases)
         _check(cases)

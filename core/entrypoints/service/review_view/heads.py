@@ -14,8 +14,7 @@ from core.domain.models import (
     Reach,
     Relationship,
 )
-from core.domain.models.base import Model
-from core.domain.models.messages import Text
+from core.domain.models.base import Model, Text
 
 
 class ChangeHead(Model):

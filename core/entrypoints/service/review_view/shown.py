@@ -5,8 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from core.domain.models import Defect
-from core.domain.models.base import Model
-from core.domain.models.messages import Text
+from core.domain.models.base import Model, Text
 
 
 class Side(StrEnum):

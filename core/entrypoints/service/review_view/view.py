@@ -11,8 +11,7 @@ from core.decision_table import read_xml, search_text
 from core.domain.errors import BundleInvalid, RuleInvalid, SkillWorkerError
 from core.domain.messages import Message
 from core.domain.models import Change, ChangeCost, ChangeStatus, Hit, Kind, KnownText, Snapshot
-from core.domain.models.base import Model
-from core.domain.models.messages import Text
+from core.domain.models.base import Model, Text
 from core.domain.models.review import Cause, Matched, OpenedChange
 from core.domain.ports import Search
 from core.entrypoints.service.review_view.diffs import diff_of

@@ -34,12 +34,6 @@ SET length = %(length)s,
                  FROM unnest(string_to_array(%(terms)s, E'\\n')) t)
 WHERE d.id = %(id)s
 """
-_WORDS = """
-INSERT INTO search_vocabulary (term)
-SELECT DISTINCT search_key(%(tenant_id)s, t)
-FROM unnest(string_to_array(%(words)s, E'\\n')) t
-WHERE NOT EXISTS (SELECT FROM search_vocabulary v WHERE v.term = search_key(%(tenant_id)s, t))
-"""
 
 
 def upgrade() -> None:
@@ -74,11 +68,9 @@ def _index(row: Mapping[str, object]) -> None:
     shapes = found.shapes
     params = {
         "id": row["id"],
-        "tenant_id": document.tenant_id,
         "terms": "\n".join(shapes),
         "shapes": "\n".join(map(str, shapes.values())),
-        "words": "\n".join(found.counts),
         "length": found.length,
     }
-    for statement in (_POSTINGS, _KEYS, _WORDS):
+    for statement in (_POSTINGS, _KEYS):
         op.get_bind().exec_driver_sql(statement, params)

@@ -4,7 +4,7 @@
 DROP TABLE search_postings;
 ALTER TABLE search_documents ADD COLUMN length integer NOT NULL DEFAULT 0;
 ALTER TABLE search_documents ADD COLUMN keys bigint[] NOT NULL DEFAULT '{}';
-TRUNCATE search_vocabulary;
+DROP TABLE search_vocabulary;  -- a word is known if it has a posting
 
 -- `term` is a hash of tenant and term (search_key), `owner` one of agent and kind (search_owner),
 -- `shape` count and length (core/knowledge/search/ranking.py). The column order avoids padding
