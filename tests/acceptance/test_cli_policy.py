@@ -16,7 +16,14 @@ from tests.support.rules import learnt, row
 # Commands that request a change, each tried below; decisions about held changes; and the rest,
 # which do neither. `demo` works on a database of its own.
 ASK = {
-    *("agents setup", "changes revert", "feedback add", "knowledge import", "knowledge restore"),
+    *(
+        "agents setup",
+        "agents skills",
+        "changes revert",
+        "feedback add",
+        "knowledge import",
+        "knowledge restore",
+    ),
     *("retract", "rule import", "run"),
 }
 DECIDE = {"changes approve", "changes edit", "changes refresh", "changes reject"}
@@ -83,6 +90,7 @@ def test_whatever_asks_for_a_change_it_waits(home: Home) -> None:
         "rule import": lambda: home.ask(
             "rule", "import", str(rule), "--agent", "a", "--tenant", "t"
         ),
+        "agents skills": lambda: home.ask("agents", "skills", "a", "--remove", "refund"),
         "revert": lambda: home.ask("changes", "revert", str(latest)),
         "restore": lambda: home.ask("knowledge", "restore", "m", "--to", "1"),
         "feedback": lambda: teach(home, "모든 보고서의 첫 줄에는 날짜를 적어 주세요"),

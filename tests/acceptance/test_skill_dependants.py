@@ -44,7 +44,7 @@ class Deleting(AnsweringChatModel):
 
     def answer(self, messages: list[BaseMessage], tools: Sequence[str]) -> AIMessage:
         del tools
-        name = "refund" if "refund" in str(messages[1].content) else "exchange"
+        name = "refund" if "no longer do a refund" in str(messages[1].content) else "exchange"
         given = {"operation": "DELETE", "skill_id": name, "reason": "no longer done"}
         answer = messages[-1]
         if not isinstance(answer, ToolMessage):

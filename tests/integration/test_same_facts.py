@@ -12,7 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import JsonValue, SecretStr
 
-from core.agent.offline.model import AnsweringChatModel, OfflineChatModel
+from core.agent.offline.model import AnsweringChatModel
 from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import Agent, FeedbackStatus, KnowledgeItem, NewFeedback
@@ -22,7 +22,6 @@ from core.testing.scripted_model import calls, says
 from tests.support import wordings_en, wordings_ko
 
 CONCURRENCY = 6
-NIGHTLY = pytest.mark.nightly
 Facts = Sequence[tuple[str, str, str]]
 
 
@@ -86,19 +85,13 @@ async def known(app: App) -> Sequence[KnowledgeItem]:
     ("facts", "chat"),
     [
         pytest.param(wordings_ko.FACTS, Insisting, id="ko-insisting"),
-        pytest.param(wordings_en.FACTS, OfflineChatModel, id="en-offline"),
-        pytest.param(wordings_en.FACTS, Insisting, id="en-insisting", marks=NIGHTLY),
-        pytest.param(
-            wordings_ko.FACTS, OfflineChatModel, id="ko-offline", marks=pytest.mark.nightly
-        ),
+        pytest.param(wordings_en.FACTS, Insisting, id="en-insisting"),
     ],
 )
 async def test_each_fact_is_known_once_however_often_and_however_it_is_told(
     settings: Settings, chat: Callable[[], BaseChatModel], facts: Facts
 ) -> None:
-    # Told at once all of a fact's wordings race; told in sequence each finds those before.
-    in_turn = [fact[turn] for turn in range(3) for fact in facts]
-    wordings = in_turn if chat is OfflineChatModel else [text for fact in facts for text in fact]
+    wordings = [text for fact in facts for text in fact]
     items = await taught(settings, chat(), wordings)
     assert len(items) == len(facts), "\n".join(items)
     for fact in facts:

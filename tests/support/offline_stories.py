@@ -63,7 +63,7 @@ STORIES: dict[str, Story] = {
     ),
     "what is deleted at work stays known when told again": (
         ("작업이 끝나면 임시 파일을 삭제하세요", "임시 파일은 작업이 끝나면 삭제하세요"),
-        (SKILL, "작업이 끝나면 임시 파일을 삭제하세요"),
+        (SKILL, "임시 파일은 작업이 끝나면 삭제하세요"),
     ),
     "files are no knowledge to delete": (
         ("중복된 행은 삭제하세요",),
@@ -110,14 +110,14 @@ STORIES: dict[str, Story] = {
         ("도구가 계속 오류가 나면 담당자에게 전화해야 합니다",),
         (SKILL, "도구가 계속 오류가 나면 담당자에게 전화해야 합니다"),
     ),
-    "a repetition adds nothing": (
+    "a repetition adds no item": (
         (
             JEJU,
             "제주도로 보내는 배송은 사흘 걸립니다",
             "제주 배송에는 3일 정도가 소요됩니다",
             "제주도 배송은 항상 3일이 걸린다고 안내해 주세요",
         ),
-        (SKILL, JEJU),
+        (SKILL, "제주도 배송은 항상 3일이 걸린다고 안내해 주세요"),
     ),
 }
 GOALS: dict[str, tuple[str, tuple[str, ...]]] = {

@@ -354,9 +354,17 @@ def _deleted(view: View) -> Call | None:
     return no_action(view, "unclear", "nowhere") if asked else None
 
 
+# An existing skill is to be used, by its name.
+_USED = re.compile(
+    r"스킬[을를]?\s*(?:사용|이용|활용|써|쓰)|\buse the [\w-]+ skill\b|\buse [\w-]+-[\w-]+\b",
+    re.IGNORECASE,
+)
+
+
 def _known(view: View) -> Call | None:
-    skill = view.best("SKILL")
-    names_it = skill is not None and has(view.text, Cue.EXISTING) and has(view.text, Cue.SKILL)
+    skill = view.named("SKILL") or view.best("SKILL")
+    is_meant = has(view.text, Cue.EXISTING) or _USED.search(view.text) is not None
+    names_it = skill is not None and has(view.text, Cue.SKILL) and is_meant
     if skill is not None and (names_it or likeness(view.text, skill.excerpt) >= 0.75):
         if not skill.on_agent:
             why = reason(view, "attach")
