@@ -229,8 +229,9 @@ def _note_untold(ended: Feedback, error: SkillWorkerError) -> None:
 
 
 STOPPED = Message("worker.stopped")
-# Pieces for the same agents that are looked at: what was said longer before has long begun.
-MOST_BESIDE = 200
+# Pieces for the same agents that are looked at, the latest first: what was said longer before has
+# begun long ago, and each costs time where many wait for one agent.
+MOST_BESIDE = 64
 
 # The first of these that any candidate has decides the status of the feedback.
 _PRECEDENCE = (
