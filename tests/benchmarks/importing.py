@@ -70,7 +70,7 @@ async def _take(app: App, texts: list[str], name: str, outcome: str = "created")
         changes=app.stores.changes,
         knowledge=app.stores.knowledge,
         skills=app.stores.skills,
-        owners=Owners({agent.id: agent for agent in await app.stores.agents.list()}),
+        owners=Owners({agent.id: [agent.tenant_id] for agent in await app.stores.agents.list()}),
         origin=name,
     )
     results: Counter[str] = Counter()
