@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.changes.three_way_merge import State
 from core.domain.models import (
     SKILL_MD,
+    Bundle,
     Change,
     FileRef,
     Kind,
@@ -17,6 +18,7 @@ from core.domain.models import (
     Snapshot,
 )
 from core.domain.ports import ChangeLog
+from core.skills.bundle import file_refs
 
 
 class StoredStates:
@@ -45,6 +47,21 @@ class StoredStates:
             path: SkillFile(data=self._blobs[ref.sha256], executable=ref.executable)
             for path, ref in refs.items()
         }
+
+
+def files_of(state: State) -> dict[str, SkillFile]:
+    """Return all files of a skill, SKILL.md among them."""
+    document = SkillFile(data=state.text.encode("utf-8"), executable=state.runs)
+    return {**(state.files or {}), SKILL_MD: document}
+
+
+def to_snapshot(state: State) -> tuple[Snapshot, dict[str, SkillFile] | None]:
+    """Return a state as it is stored, and the whole folder of a skill."""
+    if state.files is None:
+        return Snapshot(content=state.text, name=state.name, reach=state.reach), None
+    folder = files_of(state)
+    refs = file_refs(Bundle(name=state.name, files=folder))
+    return Snapshot(content=state.text, name=state.name, files=refs), folder
 
 
 @dataclass(frozen=True)

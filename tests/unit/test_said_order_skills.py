@@ -142,6 +142,19 @@ async def test_a_file_put_later_stands() -> None:
     assert any("references/new.md" in said for said in late.warnings)
 
 
+async def test_a_long_file_of_equal_lines_does_not_hold_up_a_late_edit() -> None:
+    world = await told()
+    rows = "x,1\n" * 9_000
+    for hour, text in ((8, rows), (9, rows + "y,2\n"), (10, "z\n" * 20_000)):
+        edit = SkillEdit(op="put_file", path=f"assets/{hour // 10}.csv", text=text)
+        put = await world.edit(hour, edit, mode=MergeMode.REFINE)
+        assert put.status is ReceiptStatus.APPLIED, put.message
+    late = await world.edit(5, section("Limits", "At most 500 euros."))
+    assert late.status is ReceiptStatus.APPLIED, late.message
+    assert "At most 500 euros." in world.text()
+    assert world.text("assets/0.csv").endswith("y,2\n")
+
+
 async def test_a_skill_edited_later_is_not_deleted() -> None:
     world = await told()
     await world.edit(9, section("Limits", "At most 900 euros."))

@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.retraction.replay import Standing, followed, undone, without
-from core.changes.steps import read_steps
+from core.changes.steps import read_steps, to_snapshot
 from core.changes.three_way_merge import State
 from core.domain.errors import Decided, InvalidInput, NotFound, Stale
 from core.domain.hashing import state_hash, text_hash
 from core.domain.messages import Message
 from core.domain.models import (
-    SKILL_MD,
-    Bundle,
     Change,
     ChangeStatus,
     DuplicateWaiter,
@@ -31,7 +29,6 @@ from core.domain.models import (
 )
 from core.domain.models.base import Model, Text
 from core.domain.ports import ChangeLog, DuplicateWaiters, Steps
-from core.skills.bundle import file_refs
 
 
 class Standpoint(Model):
@@ -158,7 +155,8 @@ class Retractor:
         if isinstance(found, Standing):
             return _standpoint(last, found.change, found.why)
         known = now if kind is Kind.AGENT_SKILLS else last.after
-        plan = _Plan(last, known, *_snapshot(found), tuple(its), tuple(said_too.values()))
+        wanted, folder = to_snapshot(found) if found else (None, None)
+        plan = _Plan(last, known, wanted, folder, tuple(its), tuple(said_too.values()))
         if plan.changes_anything and state_hash(now) != state_hash(known):
             return _standpoint(last, None, _PAST_US)
         return plan
@@ -285,20 +283,6 @@ def _standpoint(last: Change, standing: Change | None, why: str) -> Standpoint:
         target_name=last.target_name,
         why=why,
     )
-
-
-def _snapshot(
-    state: State | None,
-) -> tuple[Snapshot | None, Mapping[str, SkillFile] | None]:
-    """Return a state to restore, and the whole folder of a skill."""
-    if state is None:
-        return None, None
-    if state.files is None:
-        return Snapshot(content=state.text, name=state.name, reach=state.reach), None
-    document = SkillFile(data=state.text.encode(), executable=state.runs)
-    folder = {**state.files, SKILL_MD: document}
-    refs = file_refs(Bundle(name=state.name, files=folder))
-    return Snapshot(content=state.text, name=state.name, files=refs), folder
 
 
 def _operation(now: Snapshot | None, wanted: Snapshot | None) -> Operation:

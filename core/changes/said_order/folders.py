@@ -6,20 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.changes.said_order.texts import Later, Sections, plain, settled
-from core.changes.steps import Step
+from core.changes.steps import Step, files_of
 from core.changes.three_way_merge import State
 from core.domain.models import SKILL_MD, SkillFile
 from core.skills.document.markdown import has_too_many_lines, headings, lines_of
 
 Files = Mapping[str, SkillFile]
-
-
-def files_of(state: State | None) -> Files:
-    """Return all files of a state, SKILL.md among them."""
-    if state is None:
-        return {}
-    document = SkillFile(data=state.text.encode("utf-8"), executable=state.runs)
-    return {**(state.files or {}), SKILL_MD: document}
 
 
 @dataclass
@@ -31,13 +23,15 @@ class LaterFiles:
 
     def follow(self, step: Step, *, is_later: bool) -> None:
         """Go on by one step."""
-        before, after = files_of(step.before), files_of(step.after)
+        before, after = _files(step.before), _files(step.after)
         for path in before.keys() | after.keys():
             old, new = _lines(before.get(path)), _lines(after.get(path))
             is_gone = path not in after or old is None or new is None
             if is_later and is_gone and before.get(path) != after.get(path):
                 self.set_whole.add(path)
-            if old is not None and new is not None:
+            if old is None or new is None:
+                self.texts.pop(path, None)  # what follows is a text of its own
+            else:
                 known = self.texts.setdefault(path, Later(theirs=[""] * len(old)))
                 known.follow(old, new, sections_of(path), is_later=is_later)
                 if is_later and not old:  # what is added goes where it belongs, not to the top
@@ -68,14 +62,22 @@ def _sections(lines: Sequence[str]) -> Sequence[str]:
     return keys
 
 
+def _files(state: State | None) -> Files:
+    return {} if state is None else files_of(state)
+
+
 def _lines(file: SkillFile | None) -> list[str] | None:
-    """Return the lines of a text file, [] of one that is not there, None of a binary one."""
+    """Return the lines of a text file, [] of one that is not there.
+
+    None of what stands or falls as a whole: a binary file, or one too long to be compared by lines.
+    """
     if file is None:
         return []
     try:
-        return lines_of(file.data.decode("utf-8"))
+        text = file.data.decode("utf-8")
     except UnicodeDecodeError:
         return None
+    return None if has_too_many_lines(text) else lines_of(text)
 
 
 def settled_folder(before: State, after: State, later: LaterFiles) -> tuple[State, list[str]]:

@@ -9,27 +9,22 @@ from core.changes.problems import problem
 from core.changes.said_order.folders import LaterFiles, settled_folder
 from core.changes.said_order.tables import LaterRows, settled_table, stated
 from core.changes.said_order.texts import Later, plain, settled
-from core.changes.steps import Step, StoredStates, is_whole, read_steps
+from core.changes.steps import Step, StoredStates, is_whole, read_steps, to_snapshot
 from core.changes.three_way_merge import State, units
 from core.decision_table import parse_xml
 from core.domain.errors import RuleInvalid
 from core.domain.hashing import content_hash, memory_name, name_key, sha256
 from core.domain.messages import Message
 from core.domain.models import (
-    SKILL_MD,
-    Bundle,
     Change,
     Kind,
     LaterWord,
     Operation,
     Relationship,
     RuleRequest,
-    SkillFile,
-    Snapshot,
 )
 from core.domain.ports import ChangeLog, Steps
 from core.knowledge.duplicates import Known, evidence
-from core.skills.bundle import file_refs
 
 Blobs = Mapping[str, bytes]
 
@@ -209,12 +204,7 @@ def _with(
     change: Change, blobs: Blobs, made: State, left: Sequence[str], word: LaterWord
 ) -> Settled:
     """Return the change to the state made; its warnings say what was left as it is."""
-    files: dict[str, SkillFile] = {}
-    if made.files is not None:
-        document = SkillFile(data=made.text.encode("utf-8"), executable=made.runs)
-        files = {**made.files, SKILL_MD: document}
-    refs = file_refs(Bundle(name=made.name, files=files)) if files else None
-    after = Snapshot(content=made.text, name=made.name, files=refs, reach=made.reach)
+    after, folder = to_snapshot(made)
     warning = Message(
         "order.part_not_set",
         parts=", ".join(filter(None, left)) or change.target_name,
@@ -229,7 +219,7 @@ def _with(
     settled_change = change.model_copy(update=update)
     return Settled(
         settled_change.model_copy(update={"content_hash": content_hash(settled_change)}),
-        {**blobs, **{sha256(file.data): file.data for file in files.values()}},
+        {**blobs, **{sha256(file.data): file.data for file in (folder or {}).values()}},
         word,
     )
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from typing import Literal
+
+from core.changes.three_way_merge import Span, spans
 
 Origin = Literal["", "added", "rewritten"]
 Sections = Callable[[Sequence[str]], Sequence[str]]
@@ -33,25 +34,24 @@ class Later:
         self, before: Sequence[str], after: Sequence[str], sections: Sections, *, is_later: bool
     ) -> None:
         """Go on by the step from one state to the next; the first begins with no lines."""
-        spans = differences(before, after)
+        changed = spans(before, after)
         flags: list[Origin] = []
         at = 0
-        for start, end, to_start, to_end in spans:
-            origin: Origin = "" if not is_later else "added" if start == end else "rewritten"
-            flags += self.theirs[at:start]
-            flags += [origin] * (to_end - to_start)
-            at = end
+        for span in changed:
+            is_new = span.start == span.end
+            origin: Origin = "" if not is_later else "added" if is_new else "rewritten"
+            flags += self.theirs[at : span.start]
+            flags += [origin] * (span.to_end - span.to_start)
+            at = span.end
         self.theirs = flags + self.theirs[at:]
         if is_later and not before:
             self.rewritten.update(sections(after))
         elif is_later:
-            self._note(before, spans, sections)
+            self._note(before, changed, sections)
 
-    def _note(
-        self, before: Sequence[str], spans: Sequence[tuple[int, int, int, int]], sections: Sections
-    ) -> None:
+    def _note(self, before: Sequence[str], changed: Sequence[Span], sections: Sections) -> None:
         keys = sections(before)
-        gone = {at for start, end, *_ in spans for at in range(start, end)}
+        gone = {at for span in changed for at in range(span.start, span.end)}
         said = [at for at, line in enumerate(before) if line.strip()]
         for key in {keys[at] for at in gone}:
             self.rewritten.add(key)
@@ -64,13 +64,6 @@ def plain(lines: Sequence[str]) -> Sequence[str]:
     return [""] * len(lines)
 
 
-def differences(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int, int, int]]:
-    """Return the spans `old[a:b]` that became `new[c:d]`."""
-    # autojunk would treat units frequent in long texts (blank lines, rules) as noise and misalign.
-    found = SequenceMatcher(None, [*old], [*new], autojunk=False).get_opcodes()
-    return [(a, b, c, d) for tag, a, b, c, d in found if tag != "equal"]
-
-
 def settled(
     before: Sequence[str], after: Sequence[str], later: Later, sections: Sections
 ) -> tuple[list[str], list[str]]:
@@ -78,10 +71,10 @@ def settled(
     keys = sections(before)
     made = [*before]
     left: list[str] = []
-    spans = differences(before, after)
-    for number in reversed(range(len(spans))):
-        start, end, to_start, to_end = spans[number]
-        new = [*after[to_start:to_end]]
+    edits = spans(before, after)
+    for number in reversed(range(len(edits))):
+        start, end = edits[number].start, edits[number].end
+        new = [*after[edits[number].to_start : edits[number].to_end]]
         mine = {keys[at] for at in range(start, end)} or {_key_at(keys, start)}
         barred = later.replaced if start == end else later.rewritten
         if mine & barred:
@@ -89,7 +82,7 @@ def settled(
             continue
         theirs = [before[at] for at in range(start, end) if later.theirs[at]]
         if start == end:
-            start = end = _before_theirs(start, later, spans[number - 1][1] if number else 0)
+            start = end = _before_theirs(start, later, edits[number - 1].end if number else 0)
         if theirs and not new and len(theirs) == end - start:
             left += sorted(mine)
         made[start:end] = [*new, *theirs]
