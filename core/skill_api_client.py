@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
 import httpx
@@ -17,11 +17,10 @@ from core.adapters.skill_api import (
     see_absence,
 )
 from core.domain.errors import SkillApiDown, Stale
+from core.domain.http_origin import is_loopback, verification
 from core.domain.messages import Message
 from core.domain.models import SKILL_MD, Bundle, SkillFile
 from core.skills.bundle import bundle_hash, bundle_to_zip, is_script, sound, zip_to_bundle
-
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class SkillApiClient(SkillApiCalls):
@@ -169,13 +168,18 @@ async def open_skill_api(
     token: str | None,
     timeout: float = 30.0,  # noqa: ASYNC109 - bounds each call, not this one
     max_retries: int = MAX_RETRIES,
+    within: Callable[..., Awaitable[None]] | None = None,
 ) -> AsyncIterator[SkillApiClient]:
     """Open a client with its own connection pool; `timeout` is in seconds per call.
 
-    Loopback addresses bypass the proxy settings of the environment.
+    Loopback addresses bypass the proxy settings of the environment. `within` is an ASGI app that
+    is called in this process rather than over the network.
     """
-    direct = checked_url(base_url).host in _LOOPBACK
-    async with httpx.AsyncClient(trust_env=not direct) as http:
+    transport = httpx.ASGITransport(within, raise_app_exceptions=False) if within else None
+    direct = is_loopback(checked_url(base_url).host)
+    async with httpx.AsyncClient(
+        trust_env=not direct, verify=verification(base_url), transport=transport
+    ) as http:
         yield SkillApiClient(base_url, token, http, timeout=timeout, max_retries=max_retries)
 
 

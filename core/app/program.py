@@ -25,6 +25,7 @@ from core.app.bootstrap.model import GuardedModel, circuit_breaker, open_meaning
 from core.app.bootstrap.pods import skill_creator
 from core.app.bootstrap.sources import feedback_sources
 from core.app.bootstrap.stores import (
+    IN_PROCESS,
     Parts,
     Stores,
     Wrap,
@@ -282,7 +283,7 @@ async def open_app(
             chat = _chat_model(stack, settings, offline)
         billed = billing(settings, offline=offline, asks=chat is not None)
         pool = await enter(open_database(settings))
-        url = await enter(skill_server(settings))
+        url = await enter(skill_server(settings)) if chat or health else IN_PROCESS
         skills = wrap("skills", await enter(skill_store(settings, url)))
         creator = await enter(skill_creator(settings, url, wrap)) if chat else None
         summary = RunSummary()

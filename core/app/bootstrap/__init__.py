@@ -10,6 +10,7 @@ from core.app.bootstrap.model import intake_pause, model_pause, open_meaning, ve
 from core.app.bootstrap.pods import computer_use, mcp_tools, sandbox_status, serve_computer_use
 from core.app.bootstrap.sources import ask_supabase
 from core.app.bootstrap.stores import (
+    IN_PROCESS,
     Wrap,
     migrate,
     migration_status,
@@ -19,6 +20,7 @@ from core.app.bootstrap.stores import (
 )
 
 __all__ = [
+    "IN_PROCESS",
     "Wrap",
     "ask_supabase",
     "chat_model",
