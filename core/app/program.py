@@ -284,7 +284,7 @@ async def open_app(
         pool = await enter(open_database(settings))
         url = await enter(skill_server(settings))
         skills = wrap("skills", await enter(skill_store(settings, url)))
-        creator = await enter(skill_creator(settings, url, wrap)) if chat else None
+        creator = await enter(skill_creator(settings, url, wrap, quiet=chat is None))
         summary = RunSummary()
         observe = all_of(log_event, summary.note, *([health.metrics.observe] if health else []))
         made = Stores(Parts(settings, pool, skills, observe, billed, dry_run, wrap))

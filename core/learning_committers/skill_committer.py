@@ -236,7 +236,8 @@ async def commit_to_skill(
 class SkillCommitter:
     """Prepare skills with the author and apply them over the skill API.
 
-    With `creator` a skill, written or given, is built in a pod before it becomes a change.
+    With `creator` a skill, written or given, is built in a pod before it becomes a change; without
+    one `without_pod`, if any, is called for it.
     """
 
     def __init__(
@@ -250,6 +251,7 @@ class SkillCommitter:
         limits: SkillLimits,
         neighbours: Neighbours,
         creator: SkillCreatorDeps | None = None,
+        without_pod: Callable[[], None] | None = None,
     ) -> None:
         self._neighbours = neighbours
         self._skills = skills
@@ -257,6 +259,7 @@ class SkillCommitter:
         self._check = check
         self._limits = limits
         self._creator = creator
+        self._without_pod = without_pod
         self._writer = SkillWriter(author, skills, limits)
         self._ties = SkillTies(skills)
         self._agents = agents
@@ -280,6 +283,8 @@ class SkillCommitter:
             seen = None if request.is_import else found.seen
         if self._creator is not None:
             bundle = await self._built(bundle, request.operation, base, self._creator)
+        elif self._without_pod is not None:
+            self._without_pod()
         warnings = await self._warnings(request, context, base, bundle)
         prepared = prepared_change(request.operation, base, bundle, [*beside, *warnings])
         return prepared.model_copy(update={"seen": seen})
