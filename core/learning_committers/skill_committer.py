@@ -332,7 +332,7 @@ class SkillCommitter:
         """Return the skill an UPDATE or DELETE starts from; refuse a CREATE under a taken name."""
         if request.operation is Operation.CREATE:
             if request.target_id:
-                refuse_bad_name(request.target_id)
+                refuse_bad_name(request.target_id, given=request.folder is not None)
                 await self._refuse_taken(request.target_id, context.tenant_id)
             return None
         if not request.target_id:

@@ -22,14 +22,15 @@ from core.domain.models import (
     Snapshot,
 )
 from core.domain.ports import Agents, SkillStore
-from core.skill_quick_validate import check_bundle, errors_of
+from core.skill_quick_validate import check_bundle, errors_of, with_rule
 from core.skills.bundle import file_refs
-from core.skills.document.assembly import assemble, creation_name_problems
+from core.skills.document.assembly import assemble
 from core.skills.document.edits import apply_edits
 from core.skills.document.frontmatter import read_frontmatter
 from core.skills.document.shrink import losses, refusals
 from core.skills.library import look_into, look_through
 from core.skills.references import Reference, dangling, find_references
+from core.skills.validation.document import name_problems
 
 
 @dataclass(frozen=True)
@@ -236,7 +237,8 @@ def folder_of(
 def given_folder(request: SkillRequest, base: Bundle | None) -> Bundle:
     """Return the folder of the request unchanged. Raises BundleInvalid.
 
-    It must be a valid skill; the stricter rules for skills the author writes do not apply.
+    It must be a valid skill, by the verdict of `skill validate`; the stricter rules for what the
+    author writes do not apply, neither to a new skill nor to an existing one.
     """
     assert request.folder is not None
     if request.artifact is not None:
@@ -246,8 +248,8 @@ def given_folder(request: SkillRequest, base: Bundle | None) -> Bundle:
     if base is None and _name_in(files) != name:
         raise BundleInvalid(Message("skill.folder_of_another", found=_name_in(files), name=name))
     bundle = Bundle(name=name, files=files)
-    if errors := errors_of(check_bundle(bundle, base)):
-        raise BundleInvalid(joined(problem.message for problem in errors))
+    if errors := errors_of(check_bundle(bundle, base, given=True)):
+        raise BundleInvalid(joined(map(with_rule, errors)))
     return bundle
 
 
@@ -263,9 +265,13 @@ def guarded_mode(request: SkillRequest) -> MergeMode | None:
     return request.merge_mode or MergeMode.REFINE
 
 
-def refuse_bad_name(name: str) -> None:
-    """Refuse a name that no new skill may have. Raises Refused."""
-    problems = creation_name_problems(name)
+def refuse_bad_name(name: str, *, given: bool) -> None:
+    """Refuse a name that no new skill may have; some bind only what is not `given` whole.
+
+    Raises Refused.
+    """
+    found = name_problems(name)
+    problems = [problem.message for problem in (errors_of(found) if given else found)]
     if problems:
         raise Refused(joined(problems), hint=Message("skill.other_name"))
 
@@ -317,7 +323,7 @@ def replaced_warnings(
 def _rule_warnings(base: Bundle | None, bundle: Bundle) -> Iterator[str]:
     """Yield the permitted weaknesses of a skill, as an overlong body or an old-style name."""
     for problem in check_bundle(bundle, base, created=base is None):
-        yield with_advice(problem.message, problem.hint)
+        yield with_advice(with_rule(problem), problem.hint)
 
 
 def _name_in(files: Mapping[str, SkillFile]) -> str:

@@ -12,7 +12,7 @@ from core.domain.messages import Message, joined
 from core.domain.models import Bundle
 from core.skills.bundle import bundle_to_zip
 from core.skills.document.frontmatter import read_frontmatter
-from core.skills.validation.check import check_bundle
+from core.skills.validation.check import check_bundle, with_rule
 from core.skills.validation.paths import Problem, errors_of
 
 
@@ -36,7 +36,7 @@ def package_skill(bundle: Bundle, out: Path) -> Package:
     """
     problems = check_bundle(bundle)
     if errors := errors_of(problems):
-        raise BundleInvalid(joined(problem.message for problem in errors), hint=errors[0].hint)
+        raise BundleInvalid(joined(map(with_rule, errors)), hint=errors[0].hint)
     named = Bundle(name=read_frontmatter(bundle.document).name, files=bundle.files)
     target = out / f"{named.name}.skill" if out.is_dir() else out
     data = bundle_to_zip(named, root=False)

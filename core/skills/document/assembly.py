@@ -18,7 +18,7 @@ from core.skills.document.frontmatter import (
     write_frontmatter,
 )
 from core.skills.document.markdown import headings
-from core.skills.validation.check import check_bundle
+from core.skills.validation.check import check_bundle, with_rule
 from core.skills.validation.document import name_problems
 from core.skills.validation.paths import errors_of
 
@@ -72,11 +72,6 @@ def checked(bundle: Bundle, base: Bundle | None, known: Iterable[str] = ()) -> B
     if problems := list(dict.fromkeys([*known, *_skill_problems(bundle, base)])):
         raise ArtifactInvalid(problems)
     return bundle
-
-
-def creation_name_problems(name: str) -> list[str]:
-    """Return the broken rules for a new skill's name, the platforms' upload rules included."""
-    return [problem.message for problem in name_problems(name)]
 
 
 def _artifact_problems(artifact: SkillArtifact) -> Iterator[str]:
@@ -162,9 +157,9 @@ def _is_korean(text: str) -> bool:
 
 def _skill_problems(bundle: Bundle, base: Bundle | None) -> Iterator[str]:
     errors = errors_of(check_bundle(bundle, base, created=base is None))
-    yield from (problem.message for problem in errors)
+    yield from map(with_rule, errors)
     if base is None:
-        yield from creation_name_problems(bundle.name)
+        yield from map(with_rule, name_problems(bundle.name))
     for path, file in sorted(bundle.files.items()):
         if base and base.files.get(path) == file:
             continue
@@ -179,7 +174,7 @@ def _body_problems(bundle: Bundle) -> Iterator[str]:
         _, body = split_document(bundle.document)
     except (BundleInvalid, UnicodeDecodeError):
         return  # the rules for the document have reported it
-    if is_placeholder(body, markdown=True):
+    if body.strip() and is_placeholder(body, markdown=True):
         yield Message("skill.body_empty", file=SKILL_MD)
 
 

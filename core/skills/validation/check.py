@@ -6,7 +6,7 @@ import ast
 import re
 from importlib.resources import files
 
-from core.domain.messages import english
+from core.domain.messages import Message, english
 from core.domain.models import SKILL_MD, Bundle
 from core.skills.validation.document import (
     as_new,
@@ -39,13 +39,13 @@ _CODE = re.compile(r'Message\(\s*"([^"]+)"')
 
 
 def check_bundle(
-    bundle: Bundle, base: Bundle | None = None, *, created: bool = False
+    bundle: Bundle, base: Bundle | None = None, *, created: bool = False, given: bool = False
 ) -> list[Problem]:
     """Return the rules that a skill breaks, errors first.
 
     A skill that is `created` must obey the platforms' upload rules too. For one that was `base`
     before, what it already broke is a warning, and only what is new must obey the rules for created
-    skills.
+    skills; if a person has `given` it whole, those rules stay warnings, as wherever it is read.
     """
     problems = _problems(bundle)
     if created:
@@ -56,7 +56,12 @@ def check_bundle(
     before = {_without_severity(problem) for problem in known}
     old = [problem for problem in problems if _without_severity(problem) in before]
     new = [problem for problem in problems if _without_severity(problem) not in before]
-    return [*as_new(new), *tolerated(old, _rules(old))]
+    return [*(new if given else as_new(new)), *tolerated(old, _rules(old))]
+
+
+def with_rule(problem: Problem) -> Message:
+    """Return what is wrong with the rule's name, for where problems are told in a row."""
+    return Message("skill.rule", why=problem.message, rule=problem.code)
 
 
 def get_quick_validate_script(base: Bundle | None = None) -> str:
