@@ -34,6 +34,7 @@ from core.app.bootstrap.stores import (
     skill_server,
     skill_store,
 )
+from core.app.dry_run import DrySkills
 from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
@@ -284,6 +285,7 @@ async def open_app(
         pool = await enter(open_database(settings))
         url = await enter(skill_server(settings))
         skills = wrap("skills", await enter(skill_store(settings, url)))
+        skills = DrySkills(skills) if dry_run else skills
         creator = await enter(skill_creator(settings, url, wrap, quiet=chat is None))
         summary = RunSummary()
         observe = all_of(log_event, summary.note, *([health.metrics.observe] if health else []))

@@ -389,10 +389,13 @@ class SkillCommitter:
     ) -> list[str]:
         """Return the warnings of a change."""
         agent_id, tenant_id = context.agent_id, context.tenant_id
+        listed_too = [item.id for item in context.compared.items] if context.compared else []
         return [
             *replaced_warnings(request, base, bundle, self._limits.shrink_percent),
             *await self._ties.warnings(base, bundle, tenant_id),
-            *await self._budget.warnings(agent_id, tenant_id, changed=bundle, base=base),
+            *await self._budget.warnings(
+                agent_id, tenant_id, changed=bundle, base=base, listed_too=listed_too
+            ),
         ]
 
     async def _known(self, name: str, tenant_id: str) -> Prepared:

@@ -48,13 +48,15 @@ class DescriptionsBudget:
         *,
         added: Iterable[str] = (),
         removed: Iterable[str] = (),
+        listed_too: Iterable[str] = (),
         changed: Bundle | None = None,
         base: Bundle | None = None,
     ) -> tuple[str, ...]:
         """Return a warning if a change exceeds the budget, or exceeds it further.
 
-        `added` and `removed` are names that the agent's list gains and loses; `changed` is the new
-        state of a skill, which is added too, and `base` its current state.
+        `added` and `removed` are names that the agent's list gains and loses; `listed_too` are on
+        it though it does not show them; `changed` is the new state of a skill, which is added too,
+        and `base` its current state.
         """
         try:
             agent = await self.agents.get(tenant_id, agent_id)
@@ -64,8 +66,9 @@ class DescriptionsBudget:
             return ()
         listed = {item.name: item.description for item in await self.skills.list(tenant_id)}
         new = {changed.name: description_of(changed)} if changed else {}
-        before = _total(agent.skills, listed)
-        names = {*agent.skills, *added, *new} - {*removed}
+        current = {*agent.skills, *listed_too}
+        before = _total(current, listed)
+        names = {*current, *added, *new} - {*removed}
         after = _total(names, {**listed, **new})
         if after <= max(before, self.limit):
             return ()

@@ -39,6 +39,7 @@ from core.skills.validation.paths import (
     MAX_FILE_BYTES,
     WARNING,
     Problem,
+    errors_of,
     folder_problems,
     left_aside,
     mode_problems,
@@ -59,7 +60,9 @@ class NoSkill(BundleInvalid):
     """A file or folder that cannot be read as a skill, by the rules that it breaks."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__(joined(problem.message for problem in problems), hint=problems[0].hint)
+        broken = errors_of(problems)
+        rules = (Message("skill.rule", why=item.message, rule=item.code) for item in broken)
+        super().__init__(joined(rules), hint=broken[0].hint)
         self.problems = tuple(problems)
 
 
