@@ -25,7 +25,7 @@ from core.domain.ports import Agents, SkillStore
 from core.skill_quick_validate import check_bundle, errors_of, with_rule
 from core.skills.bundle import file_refs
 from core.skills.document.assembly import assemble
-from core.skills.document.edits import apply_edits
+from core.skills.document.edits import apart_from_fields, apply_edits
 from core.skills.document.frontmatter import read_frontmatter
 from core.skills.document.shrink import losses, refusals
 from core.skills.library import look_into, look_through
@@ -231,7 +231,11 @@ def folder_of(
     problems = reference_problems(base, folder)
     mode = guarded_mode(request)
     if base is not None and mode is not None:
-        problems = [*refusals(base, folder, mode, shrink_percent), *problems]
+        compared = base, folder
+        if isinstance(answer, SkillEdits):
+            kept = mode is MergeMode.EXTEND
+            compared = apart_from_fields(base, folder, answer, kept=kept)
+        problems = [*refusals(*compared, mode, shrink_percent), *problems]
     if problems:
         raise ArtifactInvalid(problems)
     return folder

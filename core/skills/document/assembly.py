@@ -14,6 +14,7 @@ from core.skills.bundle import is_script, is_text
 from core.skills.document.frontmatter import (
     read_frontmatter,
     set_description,
+    set_field,
     split_document,
     write_frontmatter,
 )
@@ -82,6 +83,7 @@ def _artifact_problems(artifact: SkillArtifact) -> Iterator[str]:
         "overview": artifact.overview,
         "steps": "\n".join(artifact.steps),
         "usage": artifact.usage,
+        "allowed_tools": artifact.allowed_tools,
         **{
             Message("artifact.file", path=path): path + text
             for path, text in artifact.additional_files.items()
@@ -117,8 +119,13 @@ def _section_problems(artifact: SkillArtifact) -> Iterator[str]:
 
 
 def _head(artifact: SkillArtifact, name: str, base: Bundle | None) -> str:
-    """Return the frontmatter: that of the base with the new description, or a new one."""
-    description = artifact.description.strip()
+    """Return the frontmatter: that of the base with what is new of the artifact, or a new one."""
+    head = _described_head(artifact.description.strip(), name, base)
+    tools = " ".join(artifact.allowed_tools.split())
+    return set_field(head, "allowed-tools", tools) if tools else head
+
+
+def _described_head(description: str, name: str, base: Bundle | None) -> str:
     if base is not None:
         try:
             head = split_document(base.document)[0]
