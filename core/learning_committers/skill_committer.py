@@ -54,6 +54,7 @@ from core.learning_committers.skill_folders import (
     SkillTies,
     prepared_change,
     refuse_bad_name,
+    refuse_duplicate,
     replaced_warnings,
     state_of,
 )
@@ -281,6 +282,8 @@ class SkillCommitter:
                 return await self._known(found.exact.known.id, context.tenant_id)
             beside = warnings_beside(request, Kind.SKILL, found.near, context)
             seen = None if request.is_import else found.seen
+        else:
+            refuse_duplicate(request, base, bundle)
         if self._creator is not None:
             bundle = await self._built(bundle, request.operation, base, self._creator)
         elif self._without_pod is not None:

@@ -15,9 +15,9 @@ from core.domain.models import (
     MergeMode,
     Operation,
     Prepared,
+    Relationship,
     SkillArtifact,
     SkillEdits,
-    SkillFile,
     SkillRequest,
     Snapshot,
 )
@@ -30,7 +30,7 @@ from core.skills.document.frontmatter import read_frontmatter
 from core.skills.document.shrink import losses, refusals
 from core.skills.library import look_into, look_through
 from core.skills.references import Reference, dangling, find_references
-from core.skills.validation.document import name_problems
+from core.skills.validation.document import name_of, name_problems
 
 
 @dataclass(frozen=True)
@@ -251,12 +251,15 @@ def given_folder(request: SkillRequest, base: Bundle | None) -> Bundle:
     if request.artifact is not None:
         raise BundleInvalid(Message("skill.folder_and_artifact"))
     files = dict(request.folder)
-    name = request.target_id or _name_in(files)
-    if base is None and _name_in(files) != name:
-        raise BundleInvalid(Message("skill.folder_of_another", found=_name_in(files), name=name))
+    if SKILL_MD not in files:
+        raise BundleInvalid(Message("skill.no_document", file=SKILL_MD))
+    found = name_of(files[SKILL_MD].data) or ""
+    name = request.target_id or found
     bundle = Bundle(name=name, files=files)
     if errors := errors_of(check_bundle(bundle, base, given=True)):
         raise BundleInvalid(joined(map(with_rule, errors)))
+    if base is None and found != name:
+        raise BundleInvalid(Message("skill.folder_of_another", found=found, name=name))
     return bundle
 
 
@@ -281,6 +284,23 @@ def refuse_bad_name(name: str, *, given: bool) -> None:
     problems = [problem.message for problem in (errors_of(found) if given else found)]
     if problems:
         raise Refused(joined(problems), hint=Message("skill.other_name"))
+
+
+def refuse_duplicate(request: SkillRequest, base: Bundle, bundle: Bundle) -> None:
+    """Raise Refused for a change of a skill that is said to be the same."""
+    paths = sorted({*base.files, *bundle.files})
+    changed = [path for path in paths if base.files.get(path) != bundle.files.get(path)]
+    if changed and request.relationship is Relationship.DUPLICATE:
+        raise Refused(
+            Message(
+                "near.no_duplicate",
+                kind=Kind.SKILL,
+                id=base.name,
+                name=base.name,
+                why=Message("near.changes_files", paths=joined(_few(changed), ", ")),
+            ),
+            hint=Message("near.hint_relationship"),
+        )
 
 
 def state_of(bundle: Bundle) -> Snapshot:
@@ -331,14 +351,6 @@ def _rule_warnings(base: Bundle | None, bundle: Bundle) -> Iterator[str]:
     """Yield the permitted weaknesses of a skill, as an overlong body or an old-style name."""
     for problem in check_bundle(bundle, base, created=base is None):
         yield with_advice(with_rule(problem), problem.hint)
-
-
-def _name_in(files: Mapping[str, SkillFile]) -> str:
-    """Return the name in SKILL.md. Raises BundleInvalid."""
-    document = files.get(SKILL_MD)
-    if document is None:
-        raise BundleInvalid(Message("skill.no_document", file=SKILL_MD))
-    return read_frontmatter(document.data.decode("utf-8", "replace")).name
 
 
 @dataclass(frozen=True)

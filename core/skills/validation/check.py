@@ -14,6 +14,7 @@ from core.skills.validation.document import (
     name_problems,
     skill_problems,
     tolerated,
+    written_problems,
 )
 from core.skills.validation.paths import Problem, errors_of
 
@@ -49,14 +50,17 @@ def check_bundle(
     """
     problems = _problems(bundle)
     if created:
-        return as_new(problems)
+        return [*as_new(problems), *written_problems(_document(bundle))]
     if base is None:
         return problems
+    written = (
+        [] if given or written_problems(_document(base)) else written_problems(_document(bundle))
+    )
     known = [*_still_meant(_problems(base), base, bundle), *name_problems(base.name)]
     before = {_without_severity(problem) for problem in known}
     old = [problem for problem in problems if _without_severity(problem) in before]
     new = [problem for problem in problems if _without_severity(problem) not in before]
-    return [*(new if given else as_new(new)), *tolerated(old, _rules(old))]
+    return [*written, *(new if given else as_new(new)), *tolerated(old, _rules(old))]
 
 
 def with_rule(problem: Problem) -> Message:

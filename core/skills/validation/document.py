@@ -70,6 +70,29 @@ def document_problems(folder_name: str, document: bytes | None) -> list[Problem]
     ]
 
 
+def written_problems(document: bytes | None) -> list[Problem]:
+    """Return the rules that bind only what the program writes, and nothing that it reads.
+
+    The reference validator of the specification reads no `[...]` and no `{...}`.
+    """
+    try:
+        text = (document or b"").decode("utf-8")
+        start, end, _ = find_head(text)
+        head = read_head(text[start:end])
+    except (UnicodeDecodeError, HeadError):
+        return []  # document_problems reports it
+    message = Message("skill.flow")
+    flows = any(_is_flow(node, text[start:end]) for node in head.values())
+    return [_error("head-flow", message, Message("skill.hint_flow"))] if flows else []
+
+
+def _is_flow(node: Node, source: str) -> bool:
+    if isinstance(node.value, str):
+        return False
+    parts = node.value.values() if isinstance(node.value, dict) else node.value
+    return source[node.start] in "[{" or any(_is_flow(part, source) for part in parts)
+
+
 def description_of(document: bytes) -> str | None:
     """Return the description in SKILL.md, or None if it cannot be read."""
     return _value_of(document, "description")
