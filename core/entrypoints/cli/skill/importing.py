@@ -186,8 +186,45 @@ async def _bring_in(
     in_place: bool,
 ) -> None:
     importer = await _importer(opened, *owner, dry_run=outcomes.dry_run, in_place=in_place)
-    for source in sources:
+    for source in await asyncio.to_thread(_in_order, sources):
         outcomes.found.append(await _outcome(importer, source))
+    shown = [_shown(source) for source in sources]
+    outcomes.found.sort(key=lambda item: shown.index(item.source))
+
+
+def _in_order(sources: Sequence[Path]) -> list[Path]:
+    """Return skills after those that they refer to, so that no reference dangles for a moment."""
+    from core.skills.bundle import NoSkill
+    from core.skills.references import find_references
+
+    if len(sources) == 1:
+        return [*sources]
+    referred: dict[Path, set[str]] = {}
+    named: dict[str, Path] = {}
+    for source in sources:
+        try:
+            bundle = _read(source).bundle
+        except (NoSkill, InvalidInput):
+            continue
+        named.setdefault(bundle.name, source)
+        referred[source] = {found.skill for found in find_references(bundle) if found.skill}
+    ordered: dict[Path, None] = {}
+
+    def visit(source: Path, above: frozenset[Path]) -> None:
+        for name in sorted(referred.get(source, ())):
+            other = named.get(name)
+            if other is not None and other not in above and other not in ordered:
+                visit(other, above | {other})
+        ordered[source] = None
+
+    for source in sources:
+        if source not in ordered:
+            visit(source, frozenset({source}))
+    return [*ordered]
+
+
+def _shown(source: Path) -> str:
+    return "stdin" if str(source) == _STDIN else str(source)
 
 
 async def _importer(
@@ -226,7 +263,7 @@ async def _outcome(importer: Importer, source: Path) -> Outcome:
     from core.skill_quick_validate import with_rule
     from core.skills.bundle import NoSkill
 
-    shown, name = ("stdin", "") if str(source) == _STDIN else (str(source), source.name)
+    shown, name = _shown(source), "" if str(source) == _STDIN else source.name
     try:
         read = await asyncio.to_thread(_read, source)
     except NoSkill as error:
