@@ -96,22 +96,22 @@ class DrySkills:
         return [listed[name] for name in sorted(listed)]
 
     async def upload(self, bundle: Bundle, tenant_id: str) -> None:
-        """Create a skill."""
-        await self._skills.upload(bundle, tenant_id)
+        """Remember the skill."""
+        self.remember(bundle, tenant_id)
 
     async def put_file(
         self, name: str, path: str, file: SkillFile, tenant_id: str, *, base_hash: str
     ) -> str:
-        """Write one file."""
-        return await self._skills.put_file(name, path, file, tenant_id, base_hash=base_hash)
+        """Raise AssertionError: a dry run ends before it would write."""
+        raise AssertionError(name, path, len(file.data), tenant_id, base_hash)
 
     async def delete_file(self, name: str, path: str, tenant_id: str, *, base_hash: str) -> str:
-        """Delete one file."""
-        return await self._skills.delete_file(name, path, tenant_id, base_hash=base_hash)
+        """Raise AssertionError, as `put_file`."""
+        raise AssertionError(name, path, tenant_id, base_hash)
 
     async def delete(self, name: str, tenant_id: str, *, base_hash: str) -> None:
-        """Delete a skill."""
-        await self._skills.delete(name, tenant_id, base_hash=base_hash)
+        """Raise AssertionError, as `put_file`."""
+        raise AssertionError(name, tenant_id, base_hash)
 
 
 class DryReplies:

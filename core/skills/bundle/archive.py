@@ -296,16 +296,22 @@ def read_skill_file(data: ZipData) -> SkillRead:
     """
     with memoryview(data) as view:
         try:
-            directory = read_directory(view)
-            litter = Counter(found for entry in directory.entries for found in _litter(entry))
-            names = _names([entry for entry in directory.entries if not any(_litter(entry))])
-            flat = SKILL_MD in names.values()
-            bundle = _read(view, directory, names, None, None if flat else False)
+            return _read_skill_file(view)
         except NoSkill:
             raise
         except BundleInvalid as error:
             rule = _rule_of(error.message)
             raise NoSkill([Problem(rule, ERROR, "", error.message, error.hint)]) from error
+
+
+def _read_skill_file(view: memoryview) -> SkillRead:
+    directory = read_directory(view)
+    if not directory.entries:
+        raise BundleInvalid(Message("zip.empty"))
+    litter = Counter(found for entry in directory.entries for found in _litter(entry))
+    names = _names([entry for entry in directory.entries if not any(_litter(entry))])
+    flat = SKILL_MD in names.values()
+    bundle = _read(view, directory, names, None, None if flat else False)
     problems = [*left_aside(litter), *_modes(names)]
     if flat:
         bundle = Bundle(name=name_in(bundle.files[SKILL_MD].data) or "", files=bundle.files)
