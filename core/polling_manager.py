@@ -21,7 +21,7 @@ from core.domain.errors import (
     SkillWorkerError,
 )
 from core.domain.input_formats.feedback import refuse_unfit
-from core.domain.messages import Message
+from core.domain.messages import Message, joined
 from core.domain.models import (
     Agent,
     Candidate,
@@ -420,8 +420,14 @@ def outcome_of(verdicts: Sequence[Verdict]) -> Outcome:
         found = [verdict for verdict in verdicts if verdict.status is verdict_status]
         if found:
             failed = verdict_status is VerdictStatus.FAILED
-            return Outcome(status=status, error=found[0].reason if failed else None)
+            return Outcome(status=status, error=found[0].reason if failed else _partly(verdicts))
     return Outcome(status=FeedbackStatus.NO_ACTION)
+
+
+def _partly(verdicts: Sequence[Verdict]) -> str | None:
+    """Return what of a piece was refused although the rest was learnt; None for nothing."""
+    refused = [part for verdict in verdicts for part in verdict.refused]
+    return Message("feedback.partly", refused=joined(refused)) if refused else None
 
 
 async def _agents(feedback: Feedback, deps: PollingDeps) -> list[Agent]:

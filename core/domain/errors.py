@@ -19,7 +19,7 @@
      │   └─ Decided              decided        the change was decided already
      ├─ KeyReused                invalid        one idempotency key, two different requests
      ├─ RunFailed                run_failed     a ReAct run ended without an outcome
-     │   ├─ NoCommit             no_commit      it kept answering in prose
+     │   ├─ NoCommit             no_commit      it never made a valid call, or none that counts
      │   └─ IterationsExhausted  iterations     it used up its model calls
      ├─ LeaseLost                lease_lost     another worker has taken over the work
      ├─ PrepareFailed            failed         a change has content, but could not be made ready
@@ -203,7 +203,7 @@ class RunFailed(SkillWorkerError):
 
 
 class NoCommit(RunFailed):
-    """The model kept answering in prose after being told to act."""
+    """The model kept answering without a valid call, or made none that counts."""
 
     kind = "no_commit"
 

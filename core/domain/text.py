@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import unicodedata
 from functools import lru_cache
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
 
+_LARGEST_FLOAT = 10**308
 _ALLOWED = "\n\t"
 _ESCAPED_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"
@@ -126,6 +128,21 @@ def clean(data: JsonValue) -> JsonValue:
     if isinstance(data, dict):
         return {clean_text(key): clean(value) for key, value in data.items()}
     return data
+
+
+def storable(data: JsonValue) -> JsonValue:
+    """Return data without the numbers that are lost on the way to the database and back.
+
+    Integers of more than 64 bits become floats, which the saver can store, and what is no number
+    or too large for one its text, which JSON has.
+    """
+    if isinstance(data, dict):
+        return {key: storable(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [storable(value) for value in data]
+    if isinstance(data, int) and not -(2**63) <= data < 2**63:
+        return float(data) if abs(data) < _LARGEST_FLOAT else str(data)
+    return str(data) if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def shorten(text: str, limit: int) -> str:

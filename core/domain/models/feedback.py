@@ -114,10 +114,11 @@ class Feedback(Model):
     """One thing a user said, as stored in the inbox.
 
     `attempts` counts starts, `generation` the retries people asked for, `error` is why the last
-    attempt failed, `retry_at` when the next is due. `epoch` is raised by each claim or revival:
-    only the last claimer may give it back or end it. `claimed_at` is set for its claimer, by the
-    clock that set `created_at`. `said_at` is when it was said: no later than five minutes after its
-    intake; `claimed_said_at` is the later time that its source gave and that was not taken.
+    attempt failed, or what of it was refused, `retry_at` when the next is due. `epoch` is raised by
+    each claim or revival: only the last claimer may give it back or end it. `claimed_at` is set for
+    its claimer, by the clock that set `created_at`. `said_at` is when it was said: no later than
+    five minutes after its intake; `claimed_said_at` is the later time that its source gave and that
+    was not taken.
     """
 
     id: str
@@ -190,17 +191,21 @@ class VerdictStatus(StrEnum):
 class Verdict(Model):
     """How one candidate ended, why, and with which receipts.
 
-    `usage` is that of the run's thread; the total is on the candidate.
+    `refused` are the parts of a run that has learnt something which came to nothing, and why; a
+    part that was corrected later is none. `usage` is that of the run's thread; the total is on the
+    candidate.
     """
 
     status: VerdictStatus
     reason: Text = ""
     receipts: tuple[Receipt, ...] = ()
+    refused: tuple[Text, ...] = ()
     usage: Usage = Usage()
 
     def texts(self) -> Iterator[str]:
         """Yield what it says, which may be messages."""
         yield self.reason
+        yield from self.refused
         for receipt in self.receipts:
             yield receipt.message
             yield from receipt.warnings
@@ -233,7 +238,10 @@ class Candidate(Model):
 
 
 class Outcome(Model):
-    """The end of a piece of feedback, as reported to its source."""
+    """The end of a piece of feedback, as reported to its source.
+
+    `error` is why it failed, or what of a piece that has taught something was refused.
+    """
 
     status: FeedbackStatus
     error: Text | None = None
