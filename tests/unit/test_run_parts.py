@@ -12,8 +12,8 @@ from core.domain.models import (
     Receipt,
     ReceiptStatus,
     VerdictStatus,
+    outcome_of,
 )
-from core.polling_manager import outcome_of
 from core.testing.gate import FakeGate
 from core.testing.scripted_model import calls, says
 from tests.support.react import MEMORY, Bench

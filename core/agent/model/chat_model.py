@@ -330,7 +330,7 @@ def _from_calls(calls: list[JsonValue], schemas: Sequence[type[M]]) -> tuple[M |
         return None, Message("reply.one_call", names=names, n=len(calls))
     call = calls[0] if isinstance(calls[0], dict) else {}
     if "malformed" in call:
-        return None, Message("reply.cut_off")
+        return None, joined([Message("reply.cut_off"), *last_words(str(call["malformed"]))])
     for schema in schemas:
         if schema.__name__ == call.get("name"):
             return _validated(call.get("args"), schema)

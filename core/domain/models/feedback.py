@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
+from core.domain.messages import Message, joined
 from core.domain.models.base import Model, Money, Text
 from core.domain.models.changes import Receipt
 from core.domain.models.moments import Moment
@@ -245,6 +246,31 @@ class Outcome(Model):
 
     status: FeedbackStatus
     error: Text | None = None
+
+
+# The first of these that any candidate has decides the status of the feedback.
+_PRECEDENCE = (
+    (VerdictStatus.FAILED, FeedbackStatus.FAILED),
+    (VerdictStatus.HELD, FeedbackStatus.HELD),
+    (VerdictStatus.COMPLETED, FeedbackStatus.COMPLETED),
+    (VerdictStatus.NO_ACTION, FeedbackStatus.NO_ACTION),
+)
+
+
+def outcome_of(verdicts: Sequence[Verdict]) -> Outcome:
+    """Return the outcome of a piece of feedback from the verdicts on its candidates."""
+    for verdict_status, status in _PRECEDENCE:
+        found = [verdict for verdict in verdicts if verdict.status is verdict_status]
+        if found:
+            failed = verdict_status is VerdictStatus.FAILED
+            return Outcome(status=status, error=found[0].reason if failed else _partly(verdicts))
+    return Outcome(status=FeedbackStatus.NO_ACTION)
+
+
+def _partly(verdicts: Sequence[Verdict]) -> str | None:
+    """Return what of a piece was refused although the rest was learnt; None for nothing."""
+    refused = [part for verdict in verdicts for part in verdict.refused]
+    return Message("feedback.partly", refused=joined(refused)) if refused else None
 
 
 class Undecided(Model):
