@@ -43,6 +43,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.domain.messages import Message, joined, term
+from core.domain.text import masked
 
 
 def with_advice(why: str, hint: str) -> str:
@@ -60,9 +61,10 @@ class SkillWorkerError(Exception):
     retryable: ClassVar[bool] = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        # What outside systems say may quote the key or the address that they were called with.
+        self.message = masked(message)
+        self.hint = masked(hint)
+        super().__init__(self.message)
 
     @property
     def advice(self) -> str:
