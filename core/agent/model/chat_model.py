@@ -167,7 +167,14 @@ def _built(model: str, provider: str, name: str, timeout: float, max_retries: in
 
     if provider == "ollama":  # ChatOllama takes it for its client
         return init_chat_model(model, client_kwargs={"timeout": timeout})
-    return init_chat_model(model, timeout=timeout, max_retries=max_retries)
+    built = init_chat_model(model, timeout=timeout, max_retries=max_retries)
+    if provider == "anthropic":
+        from openai import DefaultAsyncHttpxClient
+
+        # A pool of its own: the one that LangChain shares could not be closed.
+        own = getattr(built, "_async_client").copy(http_client=DefaultAsyncHttpxClient())  # noqa: B009
+        vars(built)["_async_client"] = own
+    return built
 
 
 def _no_provider(model: str, provider: str) -> ConfigurationError:
@@ -187,7 +194,7 @@ def _unusable(model: str, error: Exception) -> ConfigurationError:
 
 async def close_chat_model(model: BaseChatModel) -> None:
     """Close the connections `build_chat_model` opened for a model."""
-    client = getattr(model, "root_async_client", None)
+    client = getattr(model, "root_async_client", None) or getattr(model, "_async_client", None)
     if client is not None:
         await client.close()
 
@@ -207,8 +214,8 @@ def _secret(value: object) -> bool:
 
 
 def _package(provider: str) -> str:
-    if provider == "anthropic":
-        return "'skill-worker[anthropic]'"
+    if provider in {"anthropic", "ollama"}:
+        return f"'skill-worker[{provider}]'"
     return f"langchain-{provider.replace('_', '-')}"
 
 
