@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,6 +32,7 @@ from core.domain.models import (
     RunEvent,
     Verdict,
     VerdictStatus,
+    outcome_of,
 )
 from core.domain.ports import Agents, Deliveries, FeedbackSource, Inbox, Intake, Journal, Runs
 from core.domain.retry_policy import RetryPolicy, is_attempt, may_pass
@@ -75,20 +76,29 @@ async def fetch_feedback_task(source: FeedbackSource, *, limit: int, deps: Sourc
     return new
 
 
-async def acknowledge_task(source: FeedbackSource, *, limit: int, deps: SourceDeps) -> int:
+async def acknowledge_task(
+    source: FeedbackSource, *, limit: int, deps: SourceDeps, put_off: set[str] | None = None
+) -> int:
     """Acknowledge outcomes that a source has not accepted yet; return how many.
 
-    Raises ConfigurationError, DependencyDown if the source is unavailable.
+    `put_off` are the pieces that could not be told before, which come last, so that none holds the
+    others; it is kept up to date. Raises ConfigurationError, DependencyDown if the source is
+    unavailable.
     """
     told = 0
-    for ended in await deps.deliveries.unacknowledged(source.name, limit):
+    last = put_off if put_off is not None else set()
+    waiting = await deps.deliveries.unacknowledged(source.name, limit)
+    last.intersection_update([ended.id for ended in waiting])
+    for ended in sorted(waiting, key=lambda ended: ended.id in last):
         try:
             await _acknowledge(source, ended, deps)
         except (ConfigurationError, DependencyDown):
+            last.add(ended.id)
             raise
         except SkillWorkerError as error:
             _note_untold(ended, error)
         else:
+            last.discard(ended.id)
             told += 1
     return told
 
@@ -121,6 +131,7 @@ class SourcePoller:
         self._deps = deps
         self._clock = clock
         self._resume_at: dict[str, float] = {}
+        self._put_off: dict[str, set[str]] = {}
         self.failures: dict[str, SkillWorkerError] = {}
 
     async def poll(self, limit: int) -> int:
@@ -135,18 +146,25 @@ class SourcePoller:
     async def _round(self, source: FeedbackSource, limit: int, *, fetch: bool) -> int:
         if self._clock() < self._resume_at.get(source.name, 0.0):
             return 0
+        put_off = self._put_off.setdefault(source.name, set())
+        telling = acknowledge_task(source, limit=limit, deps=self._deps, put_off=put_off)
+        told = await self._try(source, telling)
+        if not fetch or self._clock() < self._resume_at.get(source.name, 0.0):
+            return 0
+        new = await self._try(source, fetch_feedback_task(source, limit=limit, deps=self._deps))
+        if told is not None and new is not None:
+            self.failures.pop(source.name, None)
+        return new or 0
+
+    async def _try(self, source: FeedbackSource, task: Awaitable[int]) -> int | None:
+        """Return the number of a task, None if it failed: what fails does not stop the rest."""
         try:
-            await acknowledge_task(source, limit=limit, deps=self._deps)
-            new = await fetch_feedback_task(source, limit=limit, deps=self._deps) if fetch else 0
+            return await task
         except SkillWorkerError as error:
             self._note_failure(source, error)
         except Exception:  # a bug in one source must not stop the others
             log.exception("source.broke", source=source.name)
-        else:
-            if fetch:
-                self.failures.pop(source.name, None)
-            return new
-        return 0
+        return None
 
     def _note_failure(self, source: FeedbackSource, error: SkillWorkerError) -> None:
         log.warning(
@@ -232,14 +250,6 @@ STOPPED = Message("worker.stopped")
 # Pieces for the same agents that are looked at, the latest first: what was said longer before has
 # begun long ago, and each costs time where many wait for one agent.
 MOST_BESIDE = 64
-
-# The first of these that any candidate has decides the status of the feedback.
-_PRECEDENCE = (
-    (VerdictStatus.FAILED, FeedbackStatus.FAILED),
-    (VerdictStatus.HELD, FeedbackStatus.HELD),
-    (VerdictStatus.COMPLETED, FeedbackStatus.COMPLETED),
-    (VerdictStatus.NO_ACTION, FeedbackStatus.NO_ACTION),
-)
 
 
 @dataclass(frozen=True)
@@ -412,16 +422,6 @@ async def _run(
             verdict = Verdict(status=VerdictStatus.FAILED, reason=error.reason)
         await deps.runs.finish(started, verdict)
     return verdict
-
-
-def outcome_of(verdicts: Sequence[Verdict]) -> Outcome:
-    """Return the outcome of a piece of feedback from the verdicts on its candidates."""
-    for verdict_status, status in _PRECEDENCE:
-        found = [verdict for verdict in verdicts if verdict.status is verdict_status]
-        if found:
-            failed = verdict_status is VerdictStatus.FAILED
-            return Outcome(status=status, error=found[0].reason if failed else None)
-    return Outcome(status=FeedbackStatus.NO_ACTION)
 
 
 async def _agents(feedback: Feedback, deps: PollingDeps) -> list[Agent]:

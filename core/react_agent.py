@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from langchain.agents import AgentState, create_agent
-from langchain_core.messages import AnyMessage
+from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
@@ -17,17 +18,25 @@ from core.agent.loop.middleware import (
     ReactLoop,
     ai_messages,
     has_outcome,
+    idle_reason,
+    is_call,
+    is_known_already,
+    last_words_of,
+    problem_of,
     receipts_of,
+    said_in,
     trace_in_place,
 )
 from core.agent.loop.prompt import first_message
-from core.agent.model.chat_model import prompt, usage_of
-from core.domain.errors import IterationsExhausted, NoCommit, RunFailed
+from core.agent.model.chat_model import last_words, prompt, usage_of
+from core.domain.errors import IterationsExhausted, NoCommit, PrepareFailed, RunFailed
 from core.domain.messages import Message, joined, term
 from core.domain.models import (
     Agent,
     Candidate,
     Feedback,
+    Kind,
+    Operation,
     Receipt,
     ReceiptStatus,
     Usage,
@@ -35,11 +44,12 @@ from core.domain.models import (
     VerdictStatus,
 )
 from core.domain.text import shorten
-from core.react_tools import create_react_tools, react_tool_schemas, stand_in_tools
+from core.react_tools import ARGUMENTS, create_react_tools, react_tool_schemas, stand_in_tools
 
 State = AgentState[None]
 Graph = CompiledStateGraph[State, RunContext, State, State]
 REASON_CHARS = 2000
+CAUSES = 4  # of a failed run, that its reason names: the last ones
 
 
 @dataclass(frozen=True)
@@ -115,9 +125,9 @@ async def process_feedback_with_react(
 ) -> Verdict:
     """Run the agent and return its verdict; an interrupted thread resumes where it stopped.
 
-    A run that ends in prose (`no_commit`) or uses up its model calls (`iterations`) returns a
-    failed verdict. Raises DependencyDown, LeaseLost, and ConfigurationError or InvalidInput if
-    the model refuses permanently.
+    A run without an outcome (`no_commit`), one that uses up its model calls (`iterations`) and one
+    whose change could not be made (`failed`) return a failed verdict. Raises DependencyDown,
+    LeaseLost, and ConfigurationError or InvalidInput if the model refuses permanently.
     """
     run = RunDeps(shared=deps, candidate=candidate, feedback=feedback, agent=agent)
     own = create_feedback_react_agent(agent_id, feedback_content, deps=run)
@@ -151,22 +161,51 @@ async def _run(own: ReactAgent, feedback_content: str, deps: RunDeps) -> list[An
 def _verdict(messages: list[AnyMessage], spent: Usage, failure: RunFailed | None) -> Verdict:
     receipts = tuple(receipts_of(messages))
     usage = sum((usage_of(message) for message in ai_messages(messages)), spent)
+    refused = tuple(part.message for part in _refused(messages))
     if failure is None and not has_outcome(receipts):
-        failure = NoCommit(_no_commit(receipts))
+        failure = NoCommit("")
+    unbuilt = _unbuilt(messages) if _status(receipts) is VerdictStatus.NO_ACTION else None
     if failure is not None:
-        status, kind = VerdictStatus.FAILED, term(failure.kind)
-        reason: str = Message("error.reason", kind=kind, why=failure.message)
+        why = joined(filter(None, [failure.message, *_causes(messages, receipts)]))
+        status, reason = VerdictStatus.FAILED, _failed(failure.kind, why)
+    elif unbuilt is not None:
+        status, reason = VerdictStatus.FAILED, _failed(PrepareFailed.kind, unbuilt)
     else:
         status, reason = _status(receipts), _reason(messages, receipts)
-    return Verdict(status=status, reason=reason, receipts=receipts, usage=usage)
+    learnt = status in {VerdictStatus.COMPLETED, VerdictStatus.HELD}
+    if refused and learnt:
+        reason = Message("run.partly", said=reason, refused=joined(refused))
+    return Verdict(
+        status=status,
+        reason=reason,
+        receipts=receipts,
+        refused=refused if learnt else (),
+        usage=usage,
+    )
 
 
-def _no_commit(receipts: Sequence[Receipt]) -> str:
-    said = Message("run.prose")
-    if not receipts:
-        return said
-    last = Message("run.last_attempt", receipt=receipts[-1].message)
-    return joined([said, last])
+def _failed(kind: str, why: str) -> str:
+    return Message("error.reason", kind=term(kind), why=why)
+
+
+def _causes(messages: Sequence[AnyMessage], receipts: Sequence[Receipt]) -> list[str]:
+    """Return what led nowhere, each once, then the last attempt and the model's last words."""
+    found = Counter[str]()
+    for message in messages:
+        problem = problem_of(message)
+        if problem is not None:
+            found[problem] += 1
+        elif isinstance(message, AIMessage) and not is_call(message):
+            found[idle_reason(message)] += 1
+    causes = [_times(*cause) for cause in [*found.items()][-CAUSES:]]
+    in_vain = [receipt for receipt in receipts if not receipt.status.is_outcome]
+    if in_vain:
+        causes.append(Message("run.last_attempt", receipt=in_vain[-1].message))
+    return [*causes, *last_words(last_words_of(ai_messages(messages)[-1]))]
+
+
+def _times(what: str, count: int) -> str:
+    return what if count == 1 else Message("run.times", what=what, n=count)
 
 
 _NOTHING = {ReceiptStatus.NO_ACTION, ReceiptStatus.OVERTAKEN}
@@ -180,8 +219,104 @@ def _status(receipts: Sequence[Receipt]) -> VerdictStatus:
 
 
 def _reason(messages: Sequence[AnyMessage], receipts: Sequence[Receipt]) -> str:
-    """Return the reason of `no_action`, else the model's closing words."""
-    for receipt in receipts:
-        if receipt.status in _NOTHING:
-            return shorten(receipt.message, REASON_CHARS)
-    return shorten(ai_messages(messages)[-1].text.strip(), REASON_CHARS)
+    """Return the model's closing words, else what was done; of `no_action` its reason."""
+    if _status(receipts) is VerdictStatus.NO_ACTION:
+        told = [receipt.message for receipt in receipts if receipt.status in _NOTHING]
+        return shorten(told[0], REASON_CHARS)
+    closing = said_in(ai_messages(messages)[-1])
+    if closing:
+        return shorten(closing, REASON_CHARS)
+    done = [r.message for r in receipts if r.status.is_outcome and r.status not in _NOTHING]
+    return shorten(joined(done), REASON_CHARS)
+
+
+_SKILLS = "skills"
+# The tools whose calls can be a part of the outcome, by what they write.
+_WRITES = {
+    "commit_to_memory": "memories",
+    "commit_to_dmn_rule": "tables",
+    "commit_to_skill": _SKILLS,
+    "attach_skills_to_agent": _SKILLS,
+    "detach_skills_from_agent": _SKILLS,
+}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A write of the `turn`th answer; without a receipt the call was no valid one."""
+
+    turn: int
+    tool: str
+    why: str
+    receipt: Receipt | None
+
+    @property
+    def is_done(self) -> bool:
+        return self.receipt is not None and self.receipt.status.is_outcome
+
+    @property
+    def is_unbuilt(self) -> bool:
+        """Whether the change was wanted and allowed, but could not be made."""
+        receipt = self.receipt
+        if receipt is None or receipt.status is ReceiptStatus.FAILED:
+            return receipt is not None
+        is_written = receipt.kind is Kind.SKILL and receipt.operation is not Operation.DELETE
+        return is_written and receipt.status is ReceiptStatus.REFUSED and not receipt.hits
+
+    @property
+    def message(self) -> str:
+        if self.receipt is None:
+            return self.why
+        return Message("run.part", tool=self.tool, why=self.why)
+
+    def follows(self, earlier: _Part) -> bool:
+        """Whether this is an earlier part, corrected in a later answer."""
+        if earlier.turn >= self.turn:
+            return False
+        targets = [part.receipt and part.receipt.target_id for part in (earlier, self)]
+        if all(targets) and targets[0] == targets[1]:
+            return True
+        is_alike = _WRITES.get(earlier.tool) == _WRITES.get(self.tool)
+        return is_alike and (self.is_done or not all(targets))
+
+
+def _refused(messages: Sequence[AnyMessage]) -> list[_Part]:
+    """Return the writes that came to nothing and were not made good in a later answer."""
+    left: list[_Part] = []
+    turn = 0
+    for message in messages:
+        turn += isinstance(message, AIMessage)
+        if not isinstance(message, ToolMessage):
+            continue
+        if message.name in _WRITES or (problem_of(message) and message.name not in ARGUMENTS):
+            _put(left, _part(turn, message))
+        elif is_known_already(message):
+            left = [part for part in left if not (part.receipt and part.receipt.hits)]
+    return left
+
+
+def _part(turn: int, message: ToolMessage) -> _Part:
+    receipt = Receipt.model_validate(message.artifact) if message.artifact else None
+    why = receipt.message if receipt else problem_of(message) or message.text
+    return _Part(turn, message.name or "", why, receipt)
+
+
+def _put(left: list[_Part], part: _Part) -> None:
+    """Add a part in vain; take away what it corrects: else, if done, the first of before.
+
+    What a call of no tool was to write is not known: any write of a later answer corrects it.
+    """
+    corrected = [other for other in left if part.follows(other)]
+    if part.is_done:
+        corrected += [other for other in left if other.turn < part.turn]
+    if corrected:
+        left.remove(corrected[0])
+    if not part.is_done:
+        left.append(part)
+        return
+    left[:] = [other for other in left if other.turn == part.turn or other.tool in _WRITES]
+
+
+def _unbuilt(messages: Sequence[AnyMessage]) -> str | None:
+    """Return why a change that was wanted could not be made; None if there is no such."""
+    return next((part.why for part in _refused(messages) if part.is_unbuilt), None)

@@ -268,9 +268,14 @@ class _Tools:
         async def call(runtime: _Runtime, **values: object) -> ToolMessage:
             messages = runtime.state["messages"]
             key = call_key(self._run.candidate.thread, messages, runtime.tool_call_id)
-            answer = await _answered(use(args.model_validate(values), key, messages))
+            status = None
+            try:
+                answer = await use(args.model_validate(values), key, messages)
+            except _FOR_THE_MODEL as error:
+                answer = _refusal(error)
+                status = "invalid" if isinstance(error, InvalidInput) else None
             message = _message(answer, name, runtime.tool_call_id or "")
-            await tool_called(self._run, name, key, message.status)
+            await tool_called(self._run, name, key, status or message.status, _failure(answer))
             return message
 
         return _structured(name, args, call)
@@ -416,16 +421,15 @@ def _needs_target(operation: Operation, target: str | None, argument: str) -> No
         )
 
 
-async def _answered(answer: Awaitable[Answer]) -> Answer:
-    try:
-        return await answer
-    except _FOR_THE_MODEL as error:
-        return _refusal(error)
-
-
 def _refusal(error: SkillWorkerError) -> Receipt:
     message = error.sentences
     return Receipt(status=ReceiptStatus.REFUSED, message=message)
+
+
+def _failure(answer: Answer) -> str | None:
+    if not isinstance(answer, Receipt) or answer.status.is_outcome:
+        return None
+    return answer.message
 
 
 def _message(answer: Answer, name: str, call_id: str) -> ToolMessage:

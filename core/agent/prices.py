@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
@@ -17,6 +18,7 @@ from core.domain.models import Usage
 from core.domain.models.base import Model
 
 MILLION = 1_000_000
+MOST_TOKENS = 10_000_000  # of one call: more than any model reads or writes
 _NOTHING = Decimal(0)
 
 Amount = Annotated[Decimal, Field(ge=0, le=1_000_000_000, allow_inf_nan=False)]
@@ -40,6 +42,17 @@ class Price(Model):
         cheap = self.input if self.cached_input is None else self.cached_input
         total = (input_tokens - cached) * self.input + cached * cheap + output_tokens * self.output
         return total / MILLION
+
+
+def tokens_in(count: object) -> int:
+    """Return a count as a provider sends it, rounded up, as a number from 0 to `MOST_TOKENS`."""
+    try:
+        number = float(count) if isinstance(count, str | int | float) else 0.0
+    except ValueError:
+        return 0
+    except OverflowError:  # an integer of more than 308 digits
+        return MOST_TOKENS
+    return 0 if math.isnan(number) else math.ceil(min(max(number, 0.0), MOST_TOKENS))
 
 
 @dataclass(frozen=True)

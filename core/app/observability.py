@@ -14,7 +14,7 @@ from typing import Literal, TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from core.domain.text import escape_json, printable
+from core.domain.text import escape_json, masked, printable
 
 LogFormat = Literal["auto", "console", "json", "talk"]
 _OURS = "core"
@@ -103,18 +103,25 @@ def _shared() -> list[Processor]:
 
 def _rendering(log_format: LogFormat) -> Sequence[Processor]:
     if log_format == "talk":
-        return structlog.processors.format_exc_info, _make_printable, _in_plain_words
+        return structlog.processors.format_exc_info, _make_printable, _in_plain_words, _mask
     if log_format == "json":
         return (
             structlog.processors.format_exc_info,
             structlog.processors.JSONRenderer(serializer=_serialize),
+            _mask,
         )
     return (
         _make_printable,
         structlog.dev.ConsoleRenderer(
             colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
         ),
+        _mask,
     )
+
+
+def _mask(_logger: WrappedLogger, _name: str, line: EventDict | str) -> str:
+    """Mask keys and passwords in a finished line, whoever logged it."""
+    return masked(str(line))
 
 
 def _serialize(event: EventDict, **_options: object) -> str:

@@ -10,6 +10,7 @@ from core.domain.models import NO_USAGE, FeedbackStatus, Pause, RunEvent, Tenant
 from core.domain.models.base import Model, Text
 
 _UNHAPPY = {FeedbackStatus.FAILED, FeedbackStatus.DEAD}
+_PARTLY = {FeedbackStatus.COMPLETED, FeedbackStatus.HELD}
 # A worker runs for months: old pieces are only counted, of those that failed the newest are named.
 _MOST = 2_000
 _MOST_NAMED = 10_000
@@ -35,6 +36,7 @@ class RunSummary:
         self._statuses: dict[str, FeedbackStatus] = {}
         self._older: Counter[str] = Counter()
         self._unhappy: dict[str, TakenPiece] = {}
+        self._partly: dict[str, TakenPiece] = {}
         self.working = 0
         self.warned = 0
         self.pause: Pause | None = None
@@ -70,14 +72,22 @@ class RunSummary:
         """Return the pieces that ended as failed or dead."""
         return [*self._unhappy.values()]
 
+    def partly(self) -> Sequence[TakenPiece]:
+        """Return the pieces of which a part was refused although the rest was learnt."""
+        return [*self._partly.values()]
+
     def _put(self, piece: TakenPiece) -> None:
         self._statuses.pop(piece.id, None)
         self._unhappy.pop(piece.id, None)
+        self._partly.pop(piece.id, None)
         self._statuses[piece.id] = piece.status
         if piece.status in _UNHAPPY:
             self._unhappy[piece.id] = piece
+        elif piece.status in _PARTLY and piece.error:
+            self._partly[piece.id] = piece
         if len(self._statuses) > _MOST:
             oldest = next(iter(self._statuses))
             self._older[str(self._statuses.pop(oldest))] += 1
-        if len(self._unhappy) > _MOST_NAMED:
-            del self._unhappy[next(iter(self._unhappy))]
+        for named in (self._unhappy, self._partly):
+            if len(named) > _MOST_NAMED:
+                del named[next(iter(named))]

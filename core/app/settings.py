@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import unquote, urlsplit
 
 from pydantic import (
     ModelWrapValidatorHandler,
     PrivateAttr,
+    SecretStr,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -34,6 +36,7 @@ from core.app.settings_groups import (
 )
 from core.domain.errors import ConfigurationError
 from core.domain.messages import Message, joined, said
+from core.domain.text import keep_secret
 
 _ALIKE = 0.8
 # The environment contains foreign names; what starts like this is most likely meant for us.
@@ -80,6 +83,7 @@ def _meant(name: str, known: list[str]) -> str | None:
 
 
 OFFLINE_MODEL = "offline"
+_NAMES_OF_SECRETS = ("_API_KEY", "_ACCESS_KEY", "_TOKEN", "_SECRET", "PASSWORD")
 Override = str | int | float | bool | Path | None
 
 
@@ -164,6 +168,7 @@ def load_settings(
         settings = Settings(_env_file=env_file, **given)
         names = (name.upper() for name in Settings.model_fields)
         settings._warnings += name_warnings(names, os.environ, env_file)
+        _keep_secrets(settings, os.environ)
     except ValidationError as error:
         lines = [_problem(detail) for detail in error.errors(include_url=False)]
         raise ConfigurationError(joined(lines, "\n"), hint=Message("settings.hint")) from None
@@ -173,6 +178,18 @@ def load_settings(
             hint=Message("hint.utf8"),
         ) from None
     return settings
+
+
+def _keep_secrets(settings: Settings, environment: Mapping[str, str]) -> None:
+    """Have keys and passwords masked: those of settings, and those that libraries read."""
+    for name in Settings.model_fields:
+        value = getattr(settings, name)
+        if isinstance(value, SecretStr):
+            secret = value.get_secret_value()
+            keep_secret(unquote(urlsplit(secret).password or "") if "://" in secret else secret)
+    for name, text in environment.items():
+        if name.endswith(_NAMES_OF_SECRETS):
+            keep_secret(text.strip())
 
 
 def _problem(detail: ErrorDetails) -> str:

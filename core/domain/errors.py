@@ -19,7 +19,7 @@
      │   └─ Decided              decided        the change was decided already
      ├─ KeyReused                invalid        one idempotency key, two different requests
      ├─ RunFailed                run_failed     a ReAct run ended without an outcome
-     │   ├─ NoCommit             no_commit      it kept answering in prose
+     │   ├─ NoCommit             no_commit      it never made a valid call, or none that counts
      │   └─ IterationsExhausted  iterations     it used up its model calls
      ├─ LeaseLost                lease_lost     another worker has taken over the work
      ├─ PrepareFailed            failed         a change has content, but could not be made ready
@@ -43,6 +43,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from core.domain.messages import Message, joined, term
+from core.domain.text import masked
 
 
 def with_advice(why: str, hint: str) -> str:
@@ -60,9 +61,10 @@ class SkillWorkerError(Exception):
     retryable: ClassVar[bool] = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        # What outside systems say may quote the key or the address that they were called with.
+        self.message = masked(message)
+        self.hint = masked(hint)
+        super().__init__(self.message)
 
     @property
     def advice(self) -> str:
@@ -203,7 +205,7 @@ class RunFailed(SkillWorkerError):
 
 
 class NoCommit(RunFailed):
-    """The model kept answering in prose after being told to act."""
+    """The model kept answering without a valid call, or made none that counts."""
 
     kind = "no_commit"
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 from core.domain.errors import (
     CircuitOpen,
     ConfigurationError,
+    DatabaseDown,
     DependencyDown,
     SkillWorkerError,
     TargetBusy,
@@ -54,10 +55,10 @@ def may_pass(error: SkillWorkerError) -> bool:
 def is_attempt(error: SkillWorkerError, feedback: Feedback) -> bool:
     """Whether a start that ended in `error` counts as an attempt.
 
-    It does not if the model was not called or a target was locked; the latter counts after
-    `CONTENTION`, so that waiting comes to an end.
+    It does not if the model was not called, the database did not take what was to be stored, or a
+    target was locked; the last counts after `CONTENTION`, so that waiting comes to an end.
     """
-    if isinstance(error, CircuitOpen):
+    if isinstance(error, CircuitOpen | DatabaseDown):
         return False
     created, claimed = feedback.created_at, feedback.claimed_at  # both set by the same clock
     young = created is not None and claimed is not None and claimed - created < CONTENTION

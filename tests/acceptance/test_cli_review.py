@@ -167,3 +167,24 @@ def test_what_another_says_nearly_by_now_is_prepared_again_and_told(home: Home) 
     assert any(str(warning).startswith("near MEMORY") for warning in again["warnings"])
     assert home.ask("changes", "approve", second)["status"] == "applied"
     assert len(known(home)) == 2
+
+
+def test_a_refresh_takes_the_stand_in_only_where_it_is_asked_for(home: Home) -> None:
+    home.policy("auto")
+    taught = "How to settle a partial refund: first check the amount, then ask the lead, then pay"
+    _teach(home, taught)
+    home.policy("all")
+    for step in ("write the invoice number", "tell the customer"):
+        _teach(home, f"Add to settle-partial-refund: after the last step, {step}, then file it")
+    second, first = home.held()
+    home.ask("changes", "approve", first)
+    home.monkeypatch.setenv("LLM_MODEL", "offline")
+    error = home.fails("changes", "refresh", second, code=4)
+    assert error["message"] == "a skill cannot be written without a model"
+    assert "--offline" in str(error["hint"])
+    assert home.ask("changes", "refresh", second, "--offline")["status"] == "held"
+
+
+def _teach(home: Home, text: str) -> None:
+    home.ask("feedback", "add", "--agent", "a", "--tenant", "t", "--text", text)
+    assert home.call("run", "--once", "--offline")[0] == 0

@@ -68,6 +68,7 @@ def test_what_a_killed_worker_had_is_taken_up_at_once_by_the_next(
     assert json.loads(out) == {
         "counts": {"completed": 1},
         "unhappy": [],
+        "partly": [],
         "warned": 0,
         "resting": [],
     }

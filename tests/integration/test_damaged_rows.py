@@ -9,7 +9,7 @@ from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import Pool, connection
 from core.adapters.postgres.reads import PostgresReader
 from core.adapters.postgres.runs import PostgresRuns
-from core.domain.errors import RunFailed
+from core.domain.errors import DatabaseDown, RunFailed
 from core.domain.models import FeedbackFilter, FeedbackStatus, NewFeedback
 from core.testing.determinism import counting_ids
 from tests.contracts.suites.inbox import added, claimed, matched
@@ -97,6 +97,35 @@ async def test_a_kept_run_that_cannot_be_read_is_named(pool: Pool, statement: st
     with pytest.raises(RunFailed, match="candidate-1:1") as caught:
         await graph.ainvoke(None, config)
     assert "feedback retry" in caught.value.hint
+
+
+@pytest.mark.parametrize("table", ["checkpoints", "checkpoint_blobs", "checkpoint_writes"])
+async def test_a_run_that_the_database_does_not_take_is_translated(pool: Pool, table: str) -> None:
+    from langchain_core.messages import HumanMessage
+    from langgraph.graph import END, START, MessagesState, StateGraph
+
+    from core.adapters.postgres.saver import postgres_saver
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("one", lambda _: {"messages": [HumanMessage("more")]})
+    builder.add_node("two", lambda _: {"messages": [HumanMessage("more")]})
+    builder.add_edge(START, "one")
+    builder.add_edge(START, "two")
+    builder.add_edge(["one", "two"], END)
+    graph = builder.compile(checkpointer=postgres_saver(pool))
+    config = {"configurable": {"thread_id": "candidate-2:1"}}
+    async with pool.connection() as conn:
+        await conn.execute(
+            "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS"
+            " $$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$"
+        )
+        await conn.execute(
+            f"CREATE TRIGGER full_disk BEFORE INSERT ON {table}"  # type: ignore[arg-type]
+            " FOR EACH ROW EXECUTE FUNCTION full_disk()"
+        )
+    with pytest.raises(DatabaseDown, match="no space left") as caught:
+        await graph.ainvoke({"messages": [HumanMessage("hello")]}, config, durability="sync")
+    assert caught.value.hint
 
 
 def _piece() -> NewFeedback:

@@ -19,8 +19,13 @@ Json = dict[str, object]
 Turn = Callable[[Json], Response]
 
 
-def message(content: object, *tool_calls: tuple[str, str], call_id: str = "call_{}") -> Turn:
-    """Answer with content and tool calls, each (name, arguments as JSON text)."""
+def message(
+    content: object, *tool_calls: tuple[str, str], call_id: str = "call_{}", **more: object
+) -> Turn:
+    """Answer with content and tool calls, each (name, arguments as JSON text).
+
+    `stop` is the reason why it ended, `usage` the counts of tokens, `refusal` what it would not do.
+    """
     wanted = [
         {
             "id": call_id.format(index),
@@ -32,7 +37,14 @@ def message(content: object, *tool_calls: tuple[str, str], call_id: str = "call_
     body: Json = {"role": "assistant", "content": content}
     if wanted:
         body["tool_calls"] = wanted
-    return lambda asked: JSONResponse(_completion(asked, body, bool(wanted)))
+    if "refusal" in more:
+        body["refusal"] = more["refusal"]
+    stop = more.get("stop", "tool_calls" if wanted else "stop")
+    usage = more.get("usage", _USAGE)
+    # Not of Starlette, whose JSON has no NaN.
+    return lambda asked: Response(
+        json.dumps(_completion(asked, body, stop, usage)), media_type="application/json"
+    )
 
 
 def call(name: str, /, **arguments: object) -> Turn:
@@ -80,16 +92,17 @@ def drops(asked: Json) -> Response:
     return _Drops()
 
 
-def _completion(asked: Json, body: Json, has_calls: bool) -> Json:
+_USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+
+
+def _completion(asked: Json, body: Json, stop: object, usage: object) -> Json:
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1,
         "model": asked.get("model", "m"),
-        "choices": [
-            {"index": 0, "message": body, "finish_reason": "tool_calls" if has_calls else "stop"}
-        ],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+        "choices": [{"index": 0, "message": body, "finish_reason": stop}],
+        "usage": usage,
     }
 
 

@@ -50,6 +50,9 @@ class PostgrestServer:
     )
     columns: dict[str, set[str]] = field(default_factory=lambda: dict(COLUMNS))
     has_function: bool = True
+    fails_each: int = 0  # every so manieth call is answered with 503
+    most: int = 1000  # records of one answer
+    broken: str = ""  # calls for events that name this are answered with 500
     ids_are_uuids: bool = False
     answers: list[Response] = field(default_factory=list)
     refusals: dict[str, Refusal] = field(default_factory=dict)
@@ -64,6 +67,10 @@ class PostgrestServer:
     async def handle(self, request: Request) -> Response:
         name = f"{request.method} {request.path_params['path']}"
         self.calls.append(f"{name}?{request.url.query}")
+        if self.fails_each and len(self.calls) % self.fails_each == 0:
+            return JSONResponse({"message": "upstream"}, 503)
+        if self.broken and name == "GET events" and self.broken in request.url.query:
+            return JSONResponse({"message": "statement timeout"}, 500)
         if self.answers:
             return self.answers.pop(0)
         self.meanwhile.pop(name, lambda: None)()
@@ -112,7 +119,7 @@ class PostgrestServer:
                 rows = [row for row in rows if holds(row.get(column))]
         for term in reversed(params.get("order", "").split(",")):
             rows = self._sorted(table, rows, term) if term else rows
-        return rows[: int(params["limit"])] if "limit" in params else rows
+        return rows[: min(self.most, int(params.get("limit", self.most)))]
 
     def _condition(self, column: str, condition: str) -> Callable[[object], bool]:
         operator, _, operand = condition.partition(".")

@@ -45,12 +45,12 @@ from core.domain.models import (
     SkillEdit,
     Verdict,
     VerdictStatus,
+    outcome_of,
 )
 from core.domain.models.access import TokenKind
 from core.domain.models.base import Model, Text, read_message
 from core.domain.paging import decode_parts
 from core.knowledge.duplicates import Known, evidence
-from core.polling_manager import outcome_of
 from core.skills.bundle import zip_to_bundle
 from core.skills.document.edits import edit_text
 from core.skills.document.frontmatter import read_frontmatter, split_document

@@ -9,6 +9,7 @@ import pytest
 from core.domain.errors import (
     CircuitOpen,
     ConfigurationError,
+    DatabaseDown,
     InvalidInput,
     LeaseLost,
     ModelDown,
@@ -64,6 +65,7 @@ def test_what_the_feedback_is_not_to_blame_for_may_pass(
         (HELD, timedelta(0), False),
         (HELD, timedelta(days=9), False),
         (HELD, None, False),
+        (DatabaseDown("the disk is full"), timedelta(days=9), False),
     ],
 )
 def test_what_waits_is_no_attempt_but_for_a_target_until_the_piece_is_old(

@@ -151,3 +151,21 @@ async def test_a_dead_source_is_asked_once_a_round(world: Supabase) -> None:
     source.acknowledge = refuse  # type: ignore[method-assign]
     await SourcePoller(world).acknowledge(10)
     assert asked == ["1"]
+
+
+async def test_one_end_that_the_source_breaks_on_does_not_hide_the_next(world: Supabase) -> None:
+    class Breaking(ListSource):
+        async def acknowledge(self, source_id: str, outcome: Outcome) -> None:
+            if source_id == "1":
+                raise DependencyDown("500")
+            await super().acknowledge(source_id, outcome)
+
+    source = Breaking(_piece("1"), _piece("2"))
+    world.sources["list"] = source
+    await fetch_feedback_task(source, limit=10, deps=world)
+    await world.end(DONE)
+    poller = SourcePoller(world)
+    source.fetched = source.fetched.model_copy(update={"pieces": (_piece("3"),)})
+    assert await poller.poll(10) == 1
+    await poller.acknowledge(10)
+    assert [id_ for id_, _ in source.told] == ["2"]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from core.domain.errors import SourceDown
 from core.domain.models import FeedbackStatus, Outcome
-from core.polling_manager import fetch_feedback_task
+from core.polling_manager import SourcePoller, fetch_feedback_task
 from core.testing.intake import MemoryIntake
 from tests.support.list_source import ListSource
-from tests.support.postgrest_server import COLUMNS
-from tests.support.supabase import AGENT, TENANT, Supabase, supabase
+from tests.support.postgrest_server import COLUMNS, Row
+from tests.support.supabase import AGENT, START, TENANT, Supabase, supabase
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
 FAILED = Outcome(status=FeedbackStatus.FAILED, error="it broke")
@@ -166,6 +167,67 @@ async def test_events_are_the_newest_of_the_row_oldest_first_less_other_tenants(
     await world.fetch()
     (piece,) = world.inbox.feedback.values()
     assert [event["id"] for event in piece.events if isinstance(event, dict)] == [1, 2, 3]
+
+
+def busy(row_id: str, count: int) -> list[Row]:
+    """Return a row's events, a second apart, newest last."""
+    times = (START + timedelta(seconds=n) for n in range(count))
+    return [{"id": n, "todo_id": row_id, "timestamp": at.isoformat()} for n, at in enumerate(times)]
+
+
+@pytest.mark.parametrize("most", [1000, 300])
+async def test_events_of_many_rows_come_by_one_call_each_row_its_newest(
+    world: Supabase, most: int
+) -> None:
+    world.server.most = most
+    world.server.tables["events"] += [*busy("r1", 450), *busy("r3", 2)]
+    for name in ("r1", "r2", "r3"):
+        world.todo(name, [world.item(name)])
+    await world.fetch()
+    events = {p.content: [e["id"] for e in p.events] for p in world.inbox.feedback.values()}  # type: ignore[index,call-overload]
+    assert events == {"r1": [*range(350, 450)], "r2": [], "r3": [0, 1]}
+
+
+async def test_events_of_rows_that_are_not_busy_cost_one_call(world: Supabase) -> None:
+    for number in range(10):
+        world.server.tables["events"] += busy(f"r{number}", 9)
+        world.todo(f"r{number}", [world.item("one")])
+    assert await world.fetch() == 10
+    assert sum(call.startswith("GET events") for call in world.server.calls) == 1
+
+
+@pytest.mark.parametrize("phase", range(5))
+async def test_with_every_fifth_call_failing_all_rows_come_in(world: Supabase, phase: int) -> None:
+    world.server.fails_each = 5
+    world.server.calls += ["before"] * phase
+    for number in range(24):
+        tenant = ("acme", "other", "third")[number % 3]
+        world.todo(f"r{number}", [world.item(f"p{number}")], tenant_id=tenant)
+    poller = SourcePoller(world, clock=lambda: 0.0)
+    world.sources["supabase"] = world.source()
+    for _ in range(8):
+        await poller.poll(50)
+    assert sorted(world.contents()) == sorted(f"p{number}" for number in range(24))
+    assert {world.status(f"r{number}") for number in range(24)} == {"PROCESSING"}
+
+
+async def test_a_row_whose_events_cannot_be_read_holds_no_other(world: Supabase) -> None:
+    for name in ("r1", "r2", "r3"):
+        world.todo(name, [world.item(name)])
+    world.server.broken = "r2"
+    assert await world.fetch() == 2
+    assert world.status("r2") == "STARTED"
+    world.server.broken = ""
+    assert await world.fetch() == 1
+
+
+async def test_a_platform_that_goes_away_is_not_asked_for_each_row(world: Supabase) -> None:
+    for number in range(30):
+        world.todo(f"r{number}", [world.item("one")])
+    world.server.broken = "r"
+    with pytest.raises(SourceDown):
+        await world.fetch()
+    assert sum(call.startswith("GET events") for call in world.server.calls) == 3
 
 
 async def test_tables_without_times_are_read_in_the_order_of_ids(world: Supabase) -> None:

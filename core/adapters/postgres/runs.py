@@ -150,7 +150,8 @@ class PostgresRuns:
         return candidate_of(row)
 
     async def finish(self, candidate: Candidate, verdict: Verdict) -> None:
-        stored = Jsonb(verdict.model_dump(mode="json"))
+        # Without what is as it is by default: the release before knows no `refused`.
+        stored = Jsonb(verdict.model_dump(mode="json", exclude_defaults=True))
         said = to_said(*verdict.texts())
         params = {"id": candidate.id, "epoch": candidate.epoch, "verdict": stored, "said": said}
         if not await execute(self._pool, "runs.finish", **params):

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import psycopg
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.base import (
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
-from core.adapters.postgres.queries import Pool, translate
+from core.adapters.postgres.queries import Pool, translate, translated
 from core.domain.errors import RunFailed
 from core.domain.messages import Message
 
 
 class CarefulSaver(AsyncPostgresSaver):
-    """Translates failures to read a checkpoint into the program's errors.
+    """Translates failures to read or write a checkpoint into the program's errors.
 
     The stock saver lets the decoder's own exception through (any type, depending on the damaged
     bytes), which a worker would take for a defect of its own instead of ending the run.
@@ -32,6 +39,28 @@ class CarefulSaver(AsyncPostgresSaver):
         if found is not None:
             _check_messages(thread, found.checkpoint["channel_values"].get("messages", []))
         return found
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint. Raises DatabaseDown."""
+        with translated():
+            return await super().aput(config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, object]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Store what a step has written so far. Raises DatabaseDown."""
+        with translated():
+            await super().aput_writes(config, writes, task_id, task_path)
 
 
 def _check_messages(thread: str, messages: object) -> None:

@@ -15,6 +15,7 @@ from core.domain.models import Agent
 
 FUNCTION = "agent_feedback_task"
 EVENTS = 100
+EVENT_ROWS = 10  # read by one call, since servers commonly answer with 1,000 records at most
 CHUNK = 50  # ids per address, which proxies cut at 8 kB
 _COLUMNS = "id,user_id,assignees,feedback,description,tenant_id"
 
@@ -86,14 +87,36 @@ class Platform:
         agents = (_agent(row, tenant_id) for rows in found for row in rows)
         return {agent.id: agent for agent in agents if agent}
 
-    async def events(self, row_id: str, tenant_id: str) -> Sequence[JsonValue]:
-        """Return the newest events of a row, oldest first, without those of another tenant."""
+    async def events(self, row_ids: Sequence[str]) -> Mapping[str, Sequence[JsonValue]]:
+        """Return the newest events of at most `EVENT_ROWS` rows, oldest first, by row.
+
+        One call reads those of all rows; where it may have been cut, the rows that have not got
+        all of theirs are read one by one.
+        """
+        wanted = {"select": "*", "todo_id": _among(row_ids)}
+        most = EVENTS * len(row_ids)
+        try:
+            newest = await self._ordered("events", wanted, "timestamp.desc", most)
+        except BadValue:  # an id has another type there, so no event can name it
+            return {row_id: await self.events_of(row_id) for row_id in row_ids}
+        found: dict[str, list[JsonValue]] = {row_id: [] for row_id in row_ids}
+        for event in reversed(newest):
+            row_id = str(event.get("todo_id")) if isinstance(event, dict) else ""
+            if row_id in found:
+                found[row_id].append(event)
+        # A server has a limit of its own too: a round number, as far as is known.
+        if len(row_ids) > 1 and newest and len(newest) % EVENTS == 0:
+            short = [row_id for row_id, events in found.items() if len(events) < EVENTS]
+            found |= {row_id: [*await self.events_of(row_id)] for row_id in short}
+        return {row_id: events[-EVENTS:] for row_id, events in found.items()}
+
+    async def events_of(self, row_id: str) -> Sequence[JsonValue]:
+        """Return the newest events of a row, oldest first."""
         wanted = {"select": "*", "todo_id": f"eq.{row_id}"}
         try:
-            newest = await self._ordered("events", wanted, "timestamp.desc", EVENTS)
-        except BadValue:  # the row's id has another type there, so no event can name it
+            return [*reversed(await self._ordered("events", wanted, "timestamp.desc", EVENTS))]
+        except BadValue:
             return []
-        return [event for event in reversed(newest) if _is_of(event, tenant_id)]
 
     async def _users(self, tenant_id: str, ids: Sequence[str]) -> Sequence[JsonValue]:
         filters = {"select": "*", "id": _among(ids), "tenant_id": f"eq.{tenant_id}"}
@@ -146,7 +169,8 @@ def _skills(value: JsonValue) -> list[str]:
     return list(dict.fromkeys(text for text in texts if text))
 
 
-def _is_of(event: JsonValue, tenant_id: str) -> bool:
+def is_of(event: JsonValue, tenant_id: str) -> bool:
+    """Whether an event is not another tenant's."""
     return not isinstance(event, dict) or event.get("tenant_id") in (None, tenant_id)
 
 

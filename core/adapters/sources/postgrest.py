@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
 import structlog
 from pydantic import JsonValue
 
-from core.adapters.sources.platform import Platform, RowStatus
+from core.adapters.sources.platform import EVENT_ROWS, Platform, RowStatus, is_of
 from core.adapters.sources.todo_rows import Item, TodoRow, read_row, row_id_of
 from core.adapters.sources.transport import RowRefused, open_transport
+from core.domain.errors import SourceDown
 from core.domain.input_formats.text import json_problem
 from core.domain.messages import Message
 from core.domain.models import Agent, FeedbackStatus, Fetched, NewFeedback, Outcome
@@ -27,6 +31,8 @@ _PAST = (RowStatus.PROCESSING, RowStatus.COMPLETED, RowStatus.FAILED)
 _FAILURES = frozenset({FeedbackStatus.FAILED, FeedbackStatus.DEAD})
 
 Standing = Mapping[str, FeedbackStatus]
+T = TypeVar("T")
+MOST_FAILURES = 3  # in a row, after which the platform counts as down
 
 
 class PostgrestSource:
@@ -43,8 +49,14 @@ class PostgrestSource:
         self._deliveries = deliveries
 
     async def fetch(self, limit: int) -> Fetched:
-        """Claim rows; return what is new in these and in all that were left in STARTED."""
-        values = [*await self._platform.claim(limit), *await self._platform.started(limit)]
+        """Claim rows; return what is new in these and in all that were left in STARTED.
+
+        A row that cannot be read now is left in STARTED for the next fetch. Raises SourceDown if
+        that is all there is to tell.
+        """
+        batch = _Batch()
+        values = [*await self._platform.claim(limit)]
+        values += await batch.call(lambda: self._platform.started(limit)) or []
         rows = _readable(values)
         standing = await self._standing(rows)
         fresh = []
@@ -54,8 +66,10 @@ class PostgrestSource:
             if _unknown(row, standing):
                 fresh.append(row)
             else:
-                await self._move_if_allowed(row, standing)
-        return await self._pieces(fresh, standing)
+                await batch.call(partial(self._move_if_allowed, row, standing))
+        fetched = await self._pieces(fresh, standing, batch)
+        batch.note(is_in_vain=not fetched.pieces)
+        return fetched
 
     async def accept(self, pieces: Sequence[NewFeedback]) -> None:
         """Move the rows of stored pieces to PROCESSING."""
@@ -106,34 +120,82 @@ class PostgrestSource:
                 # It was added after the row was read, and would be lost behind the final status.
                 await self._platform.move([row.id], RowStatus.REQUESTED, _PAST)
 
-    async def _pieces(self, rows: Sequence[TodoRow], standing: Standing) -> Fetched:
-        agents = await self._agents(rows)
+    async def _pieces(self, rows: Sequence[TodoRow], standing: Standing, batch: _Batch) -> Fetched:
+        agents = await self._agents(rows, batch)
+        events = await self._events([row for row in rows if row.tenant_id in agents], batch)
         given: list[tuple[Item, NewFeedback]] = []
         used: dict[tuple[str, str], Agent] = {}
         for row in rows:
-            own = _agents_of(row, agents)
+            if row.id not in events:
+                batch.left.append(row.id)
+                continue
+            own = _agents_of(row, agents[row.tenant_id])
             used.update(((agent.tenant_id, agent.id), agent) for agent in own)
-            events = await self._events(row)
+            fit = [e for e in events[row.id] if is_of(e, row.tenant_id) and not json_problem(e)]
             new = _unknown(row, standing)
-            given.extend((item, _piece(row, item, own, events)) for item in new)
+            given.extend((item, _piece(row, item, own, fit)) for item in new)
         given.sort(key=lambda pair: pair[0].at)
         return Fetched(agents=tuple(used.values()), pieces=tuple(piece for _, piece in given))
 
-    async def _agents(self, rows: Sequence[TodoRow]) -> Mapping[tuple[str, str], Agent]:
-        """Return the agents that rows name, by tenant and id."""
+    async def _agents(
+        self, rows: Sequence[TodoRow], batch: _Batch
+    ) -> Mapping[str, Mapping[str, Agent]]:
+        """Return the agents that rows name, by id, of each tenant that could be read."""
         named: dict[str, dict[str, None]] = {}
         for row in rows:
             of_tenant = named.setdefault(row.tenant_id, {})
             of_tenant.update(dict.fromkeys([*row.agent_ids, *row.assignee_ids]))
-        found: dict[tuple[str, str], Agent] = {}
+        found: dict[str, Mapping[str, Agent]] = {}
         for tenant_id, ids in named.items():
-            agents = await self._platform.agents(tenant_id, list(ids))
-            found.update(((tenant_id, agent_id), agent) for agent_id, agent in agents.items())
+            agents = await batch.call(partial(self._platform.agents, tenant_id, list(ids)))
+            if agents is not None:
+                found[tenant_id] = agents
         return found
 
-    async def _events(self, row: TodoRow) -> Sequence[JsonValue]:
-        events = await self._platform.events(row.id, row.tenant_id)
-        return [event for event in events if not json_problem(event)]
+    async def _events(
+        self, rows: Sequence[TodoRow], batch: _Batch
+    ) -> Mapping[str, Sequence[JsonValue]]:
+        """Return the events of each row of which they could be read, by row."""
+        found: dict[str, Sequence[JsonValue]] = {}
+        for start in range(0, len(rows), EVENT_ROWS):
+            ids = [row.id for row in rows[start : start + EVENT_ROWS]]
+            read = await batch.call(partial(self._platform.events, ids))
+            if read is not None:
+                found |= read
+                continue
+            for row_id in ids:  # one of them may be what cannot be read
+                events = await batch.call(partial(self._platform.events_of, row_id))
+                found |= {} if events is None else {row_id: events}
+        return found
+
+
+@dataclass
+class _Batch:
+    """The calls of one fetch: what fails holds nothing else, but an outage ends the fetch."""
+
+    left: list[str] = field(default_factory=list)
+    failure: SourceDown | None = None
+    in_a_row: int = 0
+
+    async def call(self, ask: Callable[[], Awaitable[T]]) -> T | None:
+        """Return an answer, None if it cannot be had now."""
+        if self.in_a_row >= MOST_FAILURES:
+            return None
+        try:
+            answer = await ask()
+        except SourceDown as error:
+            self.failure, self.in_a_row = error, self.in_a_row + 1
+            return None
+        self.in_a_row = 0
+        return answer
+
+    def note(self, *, is_in_vain: bool) -> None:
+        """Log what could not be read; raise why if nothing could."""
+        if self.failure is None:
+            return
+        if is_in_vain:
+            raise self.failure
+        log.warning("rows.left", rows=len(self.left), error=self.failure.message)
 
 
 @asynccontextmanager
@@ -170,10 +232,10 @@ def _status_of(row: TodoRow, standing: Standing) -> RowStatus:
     return RowStatus.FAILED if failed else RowStatus.COMPLETED
 
 
-def _agents_of(row: TodoRow, agents: Mapping[tuple[str, str], Agent]) -> Sequence[Agent]:
+def _agents_of(row: TodoRow, agents: Mapping[str, Agent]) -> Sequence[Agent]:
     """Return the agents that `user_id` names, else those of `assignees`."""
     for ids in (row.agent_ids, row.assignee_ids):
-        found = [agents[key] for id_ in ids if (key := (row.tenant_id, id_)) in agents]
+        found = [agents[id_] for id_ in ids if id_ in agents]
         if found:
             return found
     return ()

@@ -13,7 +13,17 @@ from pydantic import JsonValue
 
 from core.agent.budgets import Meter
 from core.agent.model.chat_model import ToolSchema
-from core.domain.models import NO_USAGE, Agent, Candidate, Feedback, Fence, RunEvent, Usage, Verdict
+from core.domain.models import (
+    NO_USAGE,
+    Agent,
+    Candidate,
+    Feedback,
+    Fence,
+    RunEvent,
+    Usage,
+    Verdict,
+    VerdictStatus,
+)
 from core.domain.models.base import plain
 from core.domain.ports import (
     CircuitBreaker,
@@ -88,15 +98,22 @@ async def model_called(deps: RunDeps, ordinal: int, usage: Usage) -> None:
     await _emit(deps, "model.called", position | _spent(usage), usage)
 
 
-async def tool_called(deps: RunDeps, tool: str, key: str, status: str) -> None:
-    """Record a tool's answer."""
-    await _emit(deps, "tool.called", {"tool": tool, "key": key, "status": status})
+async def tool_called(
+    deps: RunDeps, tool: str, key: str, status: str, error: str | None = None
+) -> None:
+    """Record a tool's answer, or that a call was `invalid`, and why it failed."""
+    data: dict[str, JsonValue] = {"tool": tool, "key": key, "status": status}
+    await _emit(deps, "tool.called", data | ({"error": error} if error else {}))
 
 
 async def run_finished(deps: RunDeps, verdict: Verdict) -> None:
     """Record the verdict of a run."""
     usage = verdict.usage
     data: dict[str, JsonValue] = {"status": verdict.status, "model_calls": usage.model_calls}
+    if verdict.status is VerdictStatus.FAILED:
+        data["error"] = verdict.reason
+    if verdict.refused:
+        data["refused"] = [*verdict.refused]
     await _emit(deps, "run.finished", data | _spent(usage))
 
 

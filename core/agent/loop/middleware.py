@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextvars import Context
 from typing import TYPE_CHECKING
 
@@ -18,24 +18,41 @@ from langchain_core.messages import (
     ToolCall,
     ToolMessage,
 )
+from langchain_core.tools import StructuredTool
+from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 from langsmith.utils import tracing_is_enabled
-from pydantic import JsonValue, TypeAdapter
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
-from core.agent.loop.deps import RunContext, model_called
-from core.agent.model.chat_model import billed, prompt_sections, usage_of
+from core.agent.loop import known_already
+from core.agent.loop.deps import RunContext, model_called, tool_called
+from core.agent.model.chat_model import (
+    billed,
+    prompt_sections,
+    stopped_by,
+    unanswered,
+    usage_of,
+    words_of,
+)
 from core.agent.model.errors import translate_model_errors
 from core.domain.errors import IterationsExhausted
-from core.domain.messages import Message
+from core.domain.input_formats.text import explain
+from core.domain.messages import Message, joined
 from core.domain.models import Receipt, ReceiptStatus
-from core.domain.text import clean, clean_text
+from core.domain.models.base import read_message
+from core.domain.text import clean, clean_text, compact, shorten, storable
 
 if TYPE_CHECKING:
     Handler = Callable[[ModelRequest[RunContext]], Awaitable[ModelResponse[None]]]
     Extended = ExtendedModelResponse[None]
+    Answer = ToolMessage | Command[str]
+    Execute = Callable[[ToolCallRequest], Awaitable[Answer]]
 
 _NUDGE = "nudge-"
-_CONTENT = TypeAdapter[JsonValue](JsonValue)
+_EMPTY = "(empty answer)"
+_INVALID = "skill_worker_invalid"  # in `response_metadata`, which no provider is sent back
+_TOOL_CHARS = 100
+_JSON = TypeAdapter[JsonValue](JsonValue)
 
 
 def ai_messages(messages: Iterable[BaseMessage]) -> list[AIMessage]:
@@ -72,6 +89,14 @@ def hits_shown_in(messages: Iterable[BaseMessage]) -> frozenset[str]:
 def has_outcome(receipts: Iterable[Receipt]) -> bool:
     """Whether any of these receipts counts as an outcome of the run."""
     return any(receipt.status.is_outcome for receipt in receipts)
+
+
+def is_known_already(message: ToolMessage) -> bool:
+    """Whether this is the answer to a `no_action` that found all of it known already."""
+    artifact = message.artifact or {}
+    return artifact.get("status") == ReceiptStatus.NO_ACTION and (
+        artifact.get("category") == known_already.DUPLICATE
+    )
 
 
 def is_ended_by_model(receipts: Iterable[Receipt]) -> bool:
@@ -113,6 +138,8 @@ def tidy(message: AIMessage, earlier: Sequence[BaseMessage]) -> AIMessage:
     ]
     update: dict[str, object] = {"tool_calls": calls, "invalid_tool_calls": malformed}
     update["content"] = _content(message, is_empty=not calls and not malformed)
+    # Counts as providers send them may be too large to be stored.
+    update["response_metadata"] = storable(message.response_metadata)
     if message.id is None or any(message.id == other.id for other in earlier):
         update["id"] = f"ai-{len(said) + 1}"
     return message.model_copy(update=update)
@@ -126,30 +153,111 @@ def _unique(call_id: str | None, fallback: str, taken: set[str | None]) -> str:
 
 
 def _args(args: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    cleaned = clean(args)
+    cleaned = storable(clean(args))
     return cleaned if isinstance(cleaned, dict) else {}
 
 
 def _content(message: AIMessage, *, is_empty: bool) -> object:
     if is_empty and not message.text.strip():
-        return "(empty answer)"
+        return clean_text(words_of(message)) or _EMPTY
     if isinstance(message.content, str):
         return clean_text(message.content)
-    return clean(_CONTENT.validate_python(message.content))
+    return storable(clean(_JSON.validate_python(message.content)))
 
 
 def malformed_answers(message: AIMessage) -> list[ToolMessage]:
     """Answer the calls whose arguments were not JSON, so that the model can repeat them."""
+    is_cut = stopped_by(message) == "limit"
     return [
-        ToolMessage(
-            f"The arguments of {call['name']} were not valid JSON, or were cut off: "
-            f"{call['error'] or 'unreadable'}. Nothing was done. Call again with valid JSON.",
-            tool_call_id=call["id"] or "",
-            name=call["name"] or "unknown",
-            status="error",
+        _invalid(
+            call["name"],
+            call["id"],
+            _cut_short(Message("reply.cut_off"), is_cut),
+            f"{call['error'] or 'unreadable'}. Call again with valid JSON"
+            f"{', and shorter' if is_cut else ''}.",
         )
         for call in message.invalid_tool_calls
     ]
+
+
+def _cut_short(why: str, is_cut: bool) -> str:
+    return joined([why, Message("reply.limit")]) if is_cut else why
+
+
+def _invalid(name: str | None, call_id: str | None, why: str, advice: str) -> ToolMessage:
+    """Answer a call that was not executed, with a note for the verdict of what was wrong."""
+    problem = Message("run.invalid_call", tool=_tool(name), why=why)
+    return ToolMessage(
+        f"{problem}. Nothing was done. {advice}",
+        tool_call_id=call_id or "",
+        name=name or "unknown",
+        status="error",
+        response_metadata={_INVALID: problem.to_json()},
+    )
+
+
+def _tool(name: str | None) -> str:
+    return shorten(name or "unknown", _TOOL_CHARS)
+
+
+def problem_of(message: BaseMessage) -> Message | None:
+    """Return what was wrong with the call that a message answers; None if it was executed."""
+    noted = message.response_metadata.get(_INVALID)
+    return None if noted is None else read_message(noted)
+
+
+def wrong_call(call: ToolCall, tools: Mapping[str, StructuredTool]) -> str | None:
+    """Return why a call cannot be executed: there is no such tool, or its arguments do not fit."""
+    tool = tools.get(call["name"])
+    if tool is None:
+        return Message("run.no_tool", tool=repr(_tool(call["name"])))
+    schema = tool.args_schema
+    assert isinstance(schema, type)
+    assert issubclass(schema, BaseModel)
+    try:
+        schema.model_validate(call["args"])
+    except ValidationError as error:
+        return explain(error)
+    return None
+
+
+def is_call(message: AIMessage) -> bool:
+    """Whether an answer asks for a tool, in whatever form."""
+    return bool(message.tool_calls or message.invalid_tool_calls)
+
+
+def said_in(message: AIMessage) -> str:
+    """Return the prose of an answer, "" for none."""
+    words = words_of(message)
+    return "" if words == _EMPTY else words
+
+
+def idle_reason(message: AIMessage) -> Message:
+    """Return why an answer without a call moved nothing."""
+    return unanswered(stopped_by(message), said_in(message), Message("run.prose"))
+
+
+def last_words_of(message: AIMessage) -> str:
+    """Return what the model said in an answer, else the calls it made, as it wrote them."""
+    words = said_in(message)
+    if words:
+        return words
+    made = [f"{call['name']}({compact(call['args'])})" for call in message.tool_calls]
+    made += [f"{call['name']}({call['args']})" for call in message.invalid_tool_calls]
+    return ", ".join(made)
+
+
+def _only_invalid(messages: Sequence[BaseMessage]) -> int:
+    """Count the turns at the end of which no call could be executed."""
+    count, executed, asked = 0, False, False
+    for message in reversed(messages):
+        if isinstance(message, ToolMessage):
+            asked, executed = True, executed or problem_of(message) is None
+        elif isinstance(message, AIMessage):
+            if executed or not asked:
+                break
+            count, asked = count + 1, False
+    return count
 
 
 def trace_in_place() -> None:
@@ -174,6 +282,7 @@ async def _in_place(
 
 
 NUDGES = 3
+INVALID_TURNS = 8  # in a row, after which a model will not mend its calls any more
 
 
 class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
@@ -189,7 +298,7 @@ class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
         """Call the model, unless the run has ended. Raises the errors of `core.domain.errors`."""
         messages, context = request.messages, request.runtime.context
         deps = context.deps
-        if is_ended_by_model(receipts_of(messages)):
+        if is_ended_by_model(receipts_of(messages)) or _only_invalid(messages) >= INVALID_TURNS:
             return _then([], "end")
         ordinal = len(ai_messages(messages)) + 1
         _check_limit(ordinal, deps.shared.max_iterations)
@@ -203,7 +312,27 @@ class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
                     response = await handler(request.override(tools=[*context.schemas]))
             message = billed(_answer(response, messages), meter.price)
             await model_called(deps, ordinal, usage_of(message))
-        return _next(message, messages)
+        malformed = malformed_answers(message)
+        for index, answer in enumerate(malformed):
+            key = f"{deps.candidate.thread}:{ordinal}:x{index}"
+            await tool_called(deps, answer.name or "", key, "invalid", problem_of(answer))
+        return _next(message, malformed, messages)
+
+    async def awrap_tool_call(self, request: ToolCallRequest, handler: Execute) -> Answer:
+        """Execute a call that is one; answer any other with what is wrong, and record that."""
+        context: RunContext = request.runtime.context  # type: ignore[assignment]
+        call, messages = request.tool_call, request.state["messages"]
+        wrong = wrong_call(call, context.tools)
+        if wrong is None:
+            return await handler(request)
+        why = _cut_short(wrong, stopped_by(ai_messages(messages)[-1]) == "limit")
+        advice = "Correct the call and make it again."
+        if call["name"] not in context.tools:
+            advice = f"Call one of these: {', '.join(context.tools)}."
+        answer = _invalid(call["name"], call["id"], why, advice)
+        key = call_key(context.deps.candidate.thread, messages, call["id"])
+        await tool_called(context.deps, _tool(call["name"]), key, "invalid", problem_of(answer))
+        return answer
 
 
 def _check_limit(ordinal: int, limit: int) -> None:
@@ -220,9 +349,8 @@ def _answer(response: ModelResponse[None], earlier: list[AnyMessage]) -> AIMessa
     return tidy(message, earlier)
 
 
-def _next(message: AIMessage, earlier: list[AnyMessage]) -> Extended:
+def _next(message: AIMessage, malformed: list[ToolMessage], earlier: list[AnyMessage]) -> Extended:
     """Route an answer: to its tools, back to the model, or to the end."""
-    malformed = malformed_answers(message)
     if message.tool_calls:
         return _then([message, *malformed])
     if malformed:

@@ -52,8 +52,9 @@ def _uses(prefix: str, message: AIMessage) -> Iterator[tuple[str, ToolUse]]:
     """Yield (provider id, call) of a turn; the keys are those of `loop.messages.call_key`."""
     for index, call in enumerate(message.tool_calls):
         yield call["id"] or "", _use(f"{prefix}:{index}", call["name"], compact(call["args"]))
-    for bad in message.invalid_tool_calls:
-        yield bad["id"] or "", _use("", bad["name"] or "unknown", bad["args"] or "")
+    for index, bad in enumerate(message.invalid_tool_calls):
+        use = _use(f"{prefix}:x{index}", bad["name"] or "unknown", bad["args"] or "")
+        yield bad["id"] or "", use
 
 
 def _use(key: str, tool: str, arguments: str) -> ToolUse:

@@ -9,37 +9,64 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
+import structlog
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import InputTokenDetails, UsageMetadata
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from core.agent.model.errors import translate_model_errors
-from core.agent.prices import Price
+from core.agent.prices import Price, tokens_in
 from core.domain.errors import ConfigurationError
+from core.domain.input_formats.text import explain
 from core.domain.messages import Message, joined
 from core.domain.models import Usage
 from core.domain.models.base import plain
-from core.domain.text import clean
+from core.domain.text import clean, one_line, shorten, storable
 
-if TYPE_CHECKING:
-    from openai import DefaultAsyncHttpxClient
+log = structlog.get_logger(__name__)
 
 _COST = "skill_worker_cost"  # in `response_metadata`, which no provider is sent back
 
 
 def billed(message: AIMessage, price: Price | None) -> AIMessage:
-    """Return the message with its cost on it: prices may have changed when costs are summed."""
-    told = message.usage_metadata
-    if price is None or told is None:
+    """Return the message with its counts made plausible and its cost on it.
+
+    Prices may have changed when costs are summed.
+    """
+    if message.usage_metadata is None:
+        return message
+    told = _counted(message.usage_metadata)
+    message = message.model_copy(update={"usage_metadata": told})
+    if price is None:
         return message
     details = told.get("input_token_details") or {}
     cached = details.get("cache_read") or 0
     cost = price.of(told["input_tokens"], told["output_tokens"], cached)
     metadata = {**message.response_metadata, _COST: plain(cost)}
     return message.model_copy(update={"response_metadata": metadata})
+
+
+def _counted(told: UsageMetadata) -> UsageMetadata:
+    """Return counts of tokens as whole numbers that a call can have, noting any other in the log.
+
+    Servers that speak a provider's protocol send fractions, texts and absurd numbers.
+    """
+    cached = (told.get("input_token_details") or {}).get("cache_read") or 0
+    given = {"input": told["input_tokens"], "output": told["output_tokens"], "cached": cached}
+    counts = {name: tokens_in(count) for name, count in given.items()}
+    if counts == given:
+        return told
+    log.warning("tokens.odd", **{name: repr(count)[:80] for name, count in given.items()})
+    return UsageMetadata(
+        input_tokens=counts["input"],
+        output_tokens=counts["output"],
+        total_tokens=counts["input"] + counts["output"],
+        input_token_details=InputTokenDetails(cache_read=counts["cached"]),
+    )
 
 
 def usage_of(message: BaseMessage) -> Usage:
@@ -60,6 +87,7 @@ ToolSchema = dict[str, JsonValue]
 
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
+LAST_WORDS_CHARS = 300
 _TOOL_SCHEMA = TypeAdapter[ToolSchema](ToolSchema)
 
 
@@ -96,29 +124,16 @@ def build_chat_model(
 
         return OfflineChatModel()
     if proxy_url:
-        return _proxied(model, proxy_url, proxy_api_key, timeout, max_retries)
+        from core.agent.model.compatible import openai_model
+
+        name, key = model.removeprefix("openai:"), proxy_api_key or "none"
+        return openai_model(
+            name, base_url=proxy_url, api_key=key, timeout=timeout, max_retries=max_retries
+        )
     return _provided(model, timeout, max_retries)
 
 
-def _proxied(
-    model: str, url: str, api_key: str | None, timeout: float, max_retries: int
-) -> BaseChatModel:
-    from langchain_openai import ChatOpenAI
-    from pydantic import SecretStr
-
-    return ChatOpenAI(
-        model=model.removeprefix("openai:"),
-        base_url=url,
-        api_key=SecretStr(api_key or "none"),
-        http_async_client=_http_client(),
-        timeout=timeout,
-        max_retries=max_retries,
-    )
-
-
 def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
-    from langchain.chat_models import init_chat_model
-
     provider, _, name = model.partition(":")
     if not name:
         raise ConfigurationError(
@@ -126,15 +141,7 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
             hint=Message("model.hint_write"),
         )
     try:
-        if provider == "ollama":  # ChatOllama takes it for its client
-            return init_chat_model(model, client_kwargs={"timeout": timeout})
-        built = init_chat_model(
-            model,
-            timeout=timeout,
-            max_retries=max_retries,
-            http_async_client=_http_client() if provider == "openai" else None,
-        )
-        return _with_key(provider, built)
+        return _with_key(provider, _built(model, provider, name, timeout, max_retries))
     except ImportError as error:
         raise ConfigurationError(
             Message("model.no_package", model=model, why=error),
@@ -148,6 +155,26 @@ def _provided(model: str, timeout: float, max_retries: int) -> BaseChatModel:
         raise _unusable(model, error) from error
     except Exception as error:  # provider constructors raise anything
         raise _unusable(model, error) from error
+
+
+def _built(model: str, provider: str, name: str, timeout: float, max_retries: int) -> BaseChatModel:
+    """Build a provider's model. Raises what its package raises."""
+    if provider == "openai":
+        from core.agent.model.compatible import openai_model
+
+        return openai_model(name, timeout=timeout, max_retries=max_retries)
+    from langchain.chat_models import init_chat_model
+
+    if provider == "ollama":  # ChatOllama takes it for its client
+        return init_chat_model(model, client_kwargs={"timeout": timeout})
+    built = init_chat_model(model, timeout=timeout, max_retries=max_retries)
+    if provider == "anthropic":
+        from openai import DefaultAsyncHttpxClient
+
+        # A pool of its own: the one that LangChain shares could not be closed.
+        own = getattr(built, "_async_client").copy(http_client=DefaultAsyncHttpxClient())  # noqa: B009
+        vars(built)["_async_client"] = own
+    return built
 
 
 def _no_provider(model: str, provider: str) -> ConfigurationError:
@@ -165,16 +192,9 @@ def _unusable(model: str, error: Exception) -> ConfigurationError:
     )
 
 
-def _http_client() -> DefaultAsyncHttpxClient:
-    """Return a pool owned by this model: the one LangChain shares cannot be closed."""
-    from openai import DefaultAsyncHttpxClient
-
-    return DefaultAsyncHttpxClient()
-
-
 async def close_chat_model(model: BaseChatModel) -> None:
     """Close the connections `build_chat_model` opened for a model."""
-    client = getattr(model, "root_async_client", None)
+    client = getattr(model, "root_async_client", None) or getattr(model, "_async_client", None)
     if client is not None:
         await client.close()
 
@@ -194,8 +214,8 @@ def _secret(value: object) -> bool:
 
 
 def _package(provider: str) -> str:
-    if provider == "anthropic":
-        return "'skill-worker[anthropic]'"
+    if provider in {"anthropic", "ollama"}:
+        return f"'skill-worker[{provider}]'"
     return f"langchain-{provider.replace('_', '-')}"
 
 
@@ -254,17 +274,61 @@ def _raw(message: AIMessage) -> JsonValue:
     calls += [
         {"name": call["name"], "malformed": call["args"]} for call in message.invalid_tool_calls
     ]
-    return clean({"calls": calls, "text": str(message.text)})
+    raw: dict[str, JsonValue] = {"calls": calls, "text": words_of(message)}
+    if (stop := stopped_by(message)) is not None:
+        raw["stopped"] = stop
+    return storable(clean(raw))
+
+
+# How providers call it that a model would not answer, and that its answer reached its limit.
+_REFUSALS = {"content_filter", "refusal", "safety", "prohibited_content"}
+_LIMITS = {"length", "max_tokens", "model_context_window_exceeded"}
+Stop = Literal["refusal", "limit"]
+
+
+def stopped_by(message: AIMessage) -> Stop | None:
+    """Return what ended an answer before its time: a refusal, or its limit of tokens."""
+    if _refusal(message):
+        return "refusal"
+    told = message.response_metadata
+    ends = [told.get(key) for key in ("finish_reason", "stop_reason", "done_reason")]
+    reasons = {str(end).lower() for end in ends if end}
+    if reasons & _REFUSALS:
+        return "refusal"
+    return "limit" if reasons & _LIMITS else None
+
+
+def words_of(message: AIMessage) -> str:
+    """Return what a model said beside its calls: its text, else the words of its refusal."""
+    return str(message.text).strip() or _refusal(message)
+
+
+def _refusal(message: AIMessage) -> str:
+    parts = message.content if isinstance(message.content, list) else []
+    told = [part.get("refusal") for part in parts if isinstance(part, dict)]
+    told.append(message.additional_kwargs.get("refusal"))
+    return " ".join(text for text in told if isinstance(text, str)).strip()
+
+
+def unanswered(stop: Stop | str | None, text: str, otherwise: Message) -> Message:
+    """Return why an answer without a call is of no use; `otherwise` is said of mere prose."""
+    if stop == "refusal":
+        return Message("reply.refusal")
+    if stop == "limit":
+        return Message("reply.limit")
+    return otherwise if text.strip() else Message("reply.empty")
 
 
 def parse_structured(raw: JsonValue, *schemas: type[M]) -> tuple[M | None, str]:
     """Parse a stored answer: (value, "") or (None, the problem in words for the model)."""
-    calls = raw.get("calls") if isinstance(raw, dict) else None
+    data = raw if isinstance(raw, dict) else {}
+    calls, text, stop = data.get("calls"), str(data.get("text") or ""), data.get("stopped")
     if isinstance(calls, list) and calls:
-        return _from_calls(calls, schemas)
+        value, error = _from_calls(calls, schemas)
+        is_cut = error and stop == "limit"
+        return value, joined([error, Message("reply.limit")]) if is_cut else error
     # Some models answer a forced tool call in plain or fenced JSON.
-    text = raw.get("text") if isinstance(raw, dict) else None
-    return _from_text(text if isinstance(text, str) else "", schemas)
+    return _from_text(text, str(stop or ""), schemas)
 
 
 def _from_calls(calls: list[JsonValue], schemas: Sequence[type[M]]) -> tuple[M | None, str]:
@@ -273,20 +337,21 @@ def _from_calls(calls: list[JsonValue], schemas: Sequence[type[M]]) -> tuple[M |
         return None, Message("reply.one_call", names=names, n=len(calls))
     call = calls[0] if isinstance(calls[0], dict) else {}
     if "malformed" in call:
-        return None, Message("reply.cut_off")
+        return None, joined([Message("reply.cut_off"), *last_words(str(call["malformed"]))])
     for schema in schemas:
         if schema.__name__ == call.get("name"):
             return _validated(call.get("args"), schema)
     return None, Message("reply.no_tool", tool=repr(call.get("name")), names=names)
 
 
-def _from_text(text: str, schemas: Sequence[type[M]]) -> tuple[M | None, str]:
+def _from_text(text: str, stop: str, schemas: Sequence[type[M]]) -> tuple[M | None, str]:
     fenced = _FENCE.search(text)
     try:
         data: JsonValue = json.loads(fenced.group(1) if fenced else text)
     except ValueError:
         names = " or ".join(schema.__name__ for schema in schemas)
-        return None, Message("reply.prose", names=names)
+        why = unanswered(stop, text, Message("reply.prose", names=names))
+        return None, joined([why, *last_words(text)])
     errors: list[str] = []
     for schema in schemas:
         value, error = _validated(data, schema)
@@ -300,12 +365,10 @@ def _validated(data: JsonValue, schema: type[M]) -> tuple[M | None, str]:
     try:
         return schema.model_validate(data), ""
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)
-        return None, joined(
-            Message(
-                "reply.field",
-                field=".".join(str(part) for part in problem["loc"]) or schema.__name__,
-                why=problem["msg"],
-            )
-            for problem in problems
-        )
+        return None, explain(error)
+
+
+def last_words(text: str) -> Sequence[Message]:
+    """Return what a model said last, quoted; nothing if it said nothing."""
+    said = shorten(one_line(text), LAST_WORDS_CHARS)
+    return [Message("reply.last_words", text=said)] if said else []

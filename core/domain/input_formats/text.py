@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from core.domain.messages import Message, joined
 from core.domain.models.moments import MOMENT_ERROR
 from core.domain.text import has_lone_surrogate
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 MAX_NAME_CHARS = 200
 NONE_OF = "none_of"  # a type of error of our own
@@ -22,6 +26,8 @@ _NOT_OF_TYPE = {
     "model_type": "object",
     "invalid-json-value": "JSON value",
 }
+_CHOICES = {"enum", "literal_error"}
+_GIVEN_CHARS = 80
 _INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}
 
 
@@ -70,11 +76,25 @@ def is_blank(text: str) -> bool:
 
 
 def explain(error: ValidationError) -> str:
-    """Format a validation error on one line: field and reason, for each field."""
+    """Format a validation error on one line: field and reason, for each field.
+
+    A list that is too short only for its wrong items is not mentioned: pydantic counts them out.
+    """
+    details = error.errors(include_url=False)
+    around = {detail["loc"][:end] for detail in details for end in range(len(detail["loc"]))}
     return joined(
-        _explained(detail["type"], detail["loc"], detail["msg"], detail.get("ctx", {}))
-        for detail in error.errors()
+        _explained(detail["type"], detail["loc"], detail["msg"], _context(detail))
+        for detail in details
+        if not (detail["type"] == "too_short" and detail["loc"] in around)
     )
+
+
+def _context(detail: ErrorDetails) -> Mapping[str, object]:
+    """Return the context of a problem; of a value that is none of several, with that value."""
+    context = detail.get("ctx", {})
+    if detail["type"] in _CHOICES and isinstance(detail["input"], str | int | float):
+        return {"given": repr(detail["input"])[:_GIVEN_CHARS], "known": context["expected"]}
+    return context
 
 
 def of_field(field: str, problem: str) -> Message:
@@ -86,7 +106,7 @@ def _explained(
     kind: str, loc: tuple[int | str, ...], message: str, context: Mapping[str, object]
 ) -> str:
     field = ".".join(map(str, loc))
-    if kind == NONE_OF:
+    if kind == NONE_OF or (kind in _CHOICES and "given" in context):
         given, known = str(context["given"]), str(context["known"])
         return Message("field.none_of", field=field, given=given, known=known)
     if kind == MOMENT_ERROR:

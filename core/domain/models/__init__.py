@@ -51,6 +51,7 @@ from core.domain.models.feedback import (
     Verdict,
     VerdictStatus,
     Waiting,
+    outcome_of,
 )
 from core.domain.models.filters import ChangeFilter, FeedbackFilter, HistoryFilter
 from core.domain.models.knowledge import (
@@ -190,4 +191,5 @@ __all__ = [
     "Verdict",
     "VerdictStatus",
     "Waiting",
+    "outcome_of",
 ]

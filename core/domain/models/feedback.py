@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
+from core.domain.messages import Message, joined
 from core.domain.models.base import Model, Money, Text
 from core.domain.models.changes import Receipt
 from core.domain.models.moments import Moment
@@ -114,10 +115,11 @@ class Feedback(Model):
     """One thing a user said, as stored in the inbox.
 
     `attempts` counts starts, `generation` the retries people asked for, `error` is why the last
-    attempt failed, `retry_at` when the next is due. `epoch` is raised by each claim or revival:
-    only the last claimer may give it back or end it. `claimed_at` is set for its claimer, by the
-    clock that set `created_at`. `said_at` is when it was said: no later than five minutes after its
-    intake; `claimed_said_at` is the later time that its source gave and that was not taken.
+    attempt failed, or what of it was refused, `retry_at` when the next is due. `epoch` is raised by
+    each claim or revival: only the last claimer may give it back or end it. `claimed_at` is set for
+    its claimer, by the clock that set `created_at`. `said_at` is when it was said: no later than
+    five minutes after its intake; `claimed_said_at` is the later time that its source gave and that
+    was not taken.
     """
 
     id: str
@@ -190,17 +192,21 @@ class VerdictStatus(StrEnum):
 class Verdict(Model):
     """How one candidate ended, why, and with which receipts.
 
-    `usage` is that of the run's thread; the total is on the candidate.
+    `refused` are the parts of a run that has learnt something which came to nothing, and why; a
+    part that was corrected later is none. `usage` is that of the run's thread; the total is on the
+    candidate.
     """
 
     status: VerdictStatus
     reason: Text = ""
     receipts: tuple[Receipt, ...] = ()
+    refused: tuple[Text, ...] = ()
     usage: Usage = Usage()
 
     def texts(self) -> Iterator[str]:
         """Yield what it says, which may be messages."""
         yield self.reason
+        yield from self.refused
         for receipt in self.receipts:
             yield receipt.message
             yield from receipt.warnings
@@ -233,10 +239,38 @@ class Candidate(Model):
 
 
 class Outcome(Model):
-    """The end of a piece of feedback, as reported to its source."""
+    """The end of a piece of feedback, as reported to its source.
+
+    `error` is why it failed, or what of a piece that has taught something was refused.
+    """
 
     status: FeedbackStatus
     error: Text | None = None
+
+
+# The first of these that any candidate has decides the status of the feedback.
+_PRECEDENCE = (
+    (VerdictStatus.FAILED, FeedbackStatus.FAILED),
+    (VerdictStatus.HELD, FeedbackStatus.HELD),
+    (VerdictStatus.COMPLETED, FeedbackStatus.COMPLETED),
+    (VerdictStatus.NO_ACTION, FeedbackStatus.NO_ACTION),
+)
+
+
+def outcome_of(verdicts: Sequence[Verdict]) -> Outcome:
+    """Return the outcome of a piece of feedback from the verdicts on its candidates."""
+    for verdict_status, status in _PRECEDENCE:
+        found = [verdict for verdict in verdicts if verdict.status is verdict_status]
+        if found:
+            failed = verdict_status is VerdictStatus.FAILED
+            return Outcome(status=status, error=found[0].reason if failed else _partly(verdicts))
+    return Outcome(status=FeedbackStatus.NO_ACTION)
+
+
+def _partly(verdicts: Sequence[Verdict]) -> str | None:
+    """Return what of a piece was refused although the rest was learnt; None for nothing."""
+    refused = [part for verdict in verdicts for part in verdict.refused]
+    return Message("feedback.partly", refused=joined(refused)) if refused else None
 
 
 class Undecided(Model):

@@ -152,16 +152,25 @@ def load(overrides: Mapping[str, Override] | None = None, *, interactive: bool =
 
 
 def with_app(
-    work: Callable[[App], Awaitable[T]], dry_run: bool = False, *, model: bool = False
+    work: Callable[[App], Awaitable[T]],
+    dry_run: bool = False,
+    *,
+    model: bool = False,
+    offline: bool = False,
 ) -> T:
-    """Open the program for one command, without a model or with the configured one, if any."""
-    settings = load(interactive=True)
-    asks = model and settings.llm_model is not None
+    """Open the program for one command, without a model or with the configured one, if any.
+
+    The stand-in is used only where it is asked for, `offline`, and never as the configured model.
+    """
+    from core.app.settings import OFFLINE_MODEL
+
+    settings = load({"llm_model": OFFLINE_MODEL} if offline else None, interactive=True)
+    asks = model and settings.llm_model not in {None, *([] if offline else [OFFLINE_MODEL])}
 
     async def opened() -> T:
         from core.app import program
 
-        async with program.open_app(settings, model=asks, dry_run=dry_run) as app:
+        async with program.open_app(settings, model=asks, offline=offline, dry_run=dry_run) as app:
             return await work(app)
 
     return run_async(opened())

@@ -174,16 +174,16 @@ def show_summary(summary: RunSummary, *, once: bool, as_json: bool, currency: st
     if as_json:
         items: list[JsonValue] = [piece.model_dump(mode="json") for piece in unhappy]
         resting: list[JsonValue] = [tenant.model_dump(mode="json") for tenant in summary.resting]
-        print_json(
-            {"counts": counts, "unhappy": items, "warned": summary.warned, "resting": resting}
-        )
+        partly: list[JsonValue] = [piece.model_dump(mode="json") for piece in summary.partly()]
+        parts: dict[str, JsonValue] = {"unhappy": items, "partly": partly}
+        print_json({"counts": counts, **parts, "warned": summary.warned, "resting": resting})
     elif once:
         done = [f"{n} {status}" for status, n in counts.items()]
         if summary.warned:
             done.append(f"{summary.warned} change{'s' if summary.warned > 1 else ''} with warnings")
         if done or not summary.resting:
             talk(", ".join(done) or "There was nothing.")
-        for piece in unhappy:
+        for piece in (*summary.partly(), *unhappy):
             talk(f"{piece.status}: {piece.id}: {piece.error or 'no reason is known'}")
         _tell_resting(summary, currency)
         if summary.warned:

@@ -95,5 +95,5 @@ class ThreadsContract:
             AIMessage("", invalid_tool_calls=[bad]),
             HumanMessage("act", id="nudge-1"),
         )
-        assert (turn.calls[0].key, turn.calls[0].arguments) == ("", "{")
+        assert (turn.calls[0].key, turn.calls[0].arguments) == ("c:1:1:x0", "{")
         assert (nudge.speaker, nudge.ordinal) == (Speaker.NUDGE, 1)

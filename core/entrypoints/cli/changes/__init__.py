@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from core.entrypoints.cli.options import Cursor, DryRun, Json, Limit, who
+from core.entrypoints.cli.options import Cursor, DryRun, Json, Limit, Offline, who
 from core.entrypoints.cli.output import print_model, print_page, print_table, say, talk
 from core.entrypoints.cli.receipts import tell_receipt, tell_warnings
 from core.entrypoints.cli.session import with_app
@@ -129,7 +129,12 @@ def edit(
 
 
 @app.command("refresh")
-def refresh(change_id: ChangeId, dry_run: DryRun = False, as_json: Json = False) -> None:
+def refresh(
+    change_id: ChangeId,
+    dry_run: DryRun = False,
+    offline: Offline = False,
+    as_json: Json = False,
+) -> None:
     """Prepare a change that waits anew, against what is there now; it waits again.
 
     A skill is written anew where what was written does not fit any more: that needs LLM_MODEL.
@@ -138,6 +143,7 @@ def refresh(change_id: ChangeId, dry_run: DryRun = False, as_json: Json = False)
         lambda opened: opened.gate.decisions.prepare_again(change_id, by=who()),
         dry_run,
         model=True,
+        offline=offline,
     )
     _tell_change(change, "would wait" if dry_run else "waits", as_json)
 

@@ -29,6 +29,7 @@ LOOK_SECONDS = 1.5
 LIST = "/console/feedback"
 REVIEW = "/console/review"
 _LIVE = {FeedbackStatus.QUEUED, FeedbackStatus.PROCESSING}
+_TAUGHT = {FeedbackStatus.COMPLETED, FeedbackStatus.HELD}
 
 
 async def build(visit: Visit) -> None:
@@ -150,7 +151,7 @@ def facts(visit: Visit, line: RunLine) -> Markup:
         el("blockquote", piece.content, class_="text"),
         el("p", f"{say('run.task')}: {piece.task}", class_="muted") if piece.task else None,
         _output(visit, piece.output) if piece.output is not None else None,
-        _error(visit, piece.error) if piece.error else None,
+        _error(visit, piece, piece.error) if piece.error else None,
         el("dl", *pairs, class_="facts-grid"),
         twin(visit, f"/v1/feedback/{piece.id}/run"),
     )
@@ -209,7 +210,7 @@ def _candidate(visit: Visit, known: RunCandidate) -> Markup:
         "section",
         el("div", el("strong", candidate.agent_name or candidate.agent_id), mark, class_="row"),
         el("p", candidate.content, class_="text"),
-        el("p", verdict.reason, class_="muted text") if verdict and verdict.reason else None,
+        _reason(visit, verdict.reason) if verdict and verdict.reason else None,
         el("p", spent(visit, candidate.usage), class_="muted small"),
         el("p", known.problem, class_="banner warn") if known.problem else None,
         el("p", visit.say("run.thread_pruned"), class_="muted small") if known.pruned else None,
@@ -217,6 +218,11 @@ def _candidate(visit: Visit, known: RunCandidate) -> Markup:
     )
 
 
-def _error(visit: Visit, error: str) -> Markup:
-    told = visit.translated(error)
-    return el("p", told, class_="banner bad text", lang=visit.marked(error))
+def _reason(visit: Visit, reason: str) -> Markup:
+    return el("p", visit.translated(reason), class_="muted text", lang=visit.marked(reason))
+
+
+def _error(visit: Visit, piece: Feedback, error: str) -> Markup:
+    """Draw why a piece failed, or what of one that has taught something was refused."""
+    tone = "warn" if piece.status in _TAUGHT else "bad"
+    return el("p", visit.translated(error), class_=f"banner {tone} text", lang=visit.marked(error))
