@@ -10,7 +10,6 @@ from pydantic import Field, JsonValue
 
 from core.domain.models.base import Model, Reach, Scope, Text
 
-
 # Of UTF-8. Memories are shown whole in every prompt they fit, skills are read on demand.
 MAX_MEMORY_BYTES = 16 * 2**10
 

@@ -88,7 +88,7 @@ RETURNING c.*
 
 -- name: put_blobs
 INSERT INTO blobs (sha256, data)
-SELECT * FROM unnest(%(hashes)s::text[], %(data)s::bytea[])
+SELECT * FROM unnest(%(hashes)s::text[], %(data)b::bytea[])
 ON CONFLICT DO NOTHING
 
 -- name: blobs
