@@ -40,6 +40,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import Agents, ChangeLog, SkillAuthor, SkillStore, UnitOfWork
+from core.domain.tasks import aside
 from core.learning_committers.base import (
     CommitDeps,
     Neighbours,
@@ -289,12 +290,13 @@ class SkillCommitter:
         elif self._without_pod is not None:
             self._without_pod()
         warnings = await self._warnings(request, context, base, bundle)
-        prepared = prepared_change(request.operation, base, bundle, [*beside, *warnings])
+        told = [*beside, *warnings]
+        prepared = await aside(bundle.size, prepared_change, request.operation, base, bundle, told)
         return prepared.model_copy(update={"seen": seen})
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
         bundle = await self._skills.read(target_id, tenant_id)
-        return state_of(bundle) if bundle else None
+        return await aside(bundle.size, state_of, bundle) if bundle else None
 
     async def vet(self, prepared: Prepared, context: SubmitContext) -> Prepared:
         """Add whose references it breaks, and who lists it; a name is a skill's identity.

@@ -22,6 +22,7 @@ from core.domain.models import (
     Snapshot,
 )
 from core.domain.ports import Agents, SkillStore
+from core.domain.tasks import aside
 from core.skill_quick_validate import check_bundle, errors_of, with_rule
 from core.skills.bundle import file_refs
 from core.skills.document.assembly import assemble
@@ -170,10 +171,12 @@ class SkillTies:
 
     async def _dangling(self, bundle: Bundle, tenant_id: str) -> tuple[Reference, ...]:
         """Return the dangling references, internal and to other skills."""
-        found = find_references(bundle)
+        found = await aside(bundle.size, find_references, bundle)
         others = {item.skill for item in found if item.skill is not None}
+        if not others:
+            return dangling(found)
         looked = await look_into(self.skills, tenant_id, others, lambda other: [*other.files])
-        return dangling(find_references(bundle, looked.seen))
+        return dangling(await aside(bundle.size, find_references, bundle, looked.seen))
 
     async def _broken(self, name: str, tenant_id: str, gone: Collection[str]) -> list[str]:
         if not gone:

@@ -32,6 +32,7 @@ from core.adapters.postgres.knowledge import (
     PostgresKnowledgePast,
 )
 from core.adapters.postgres.lineage import PostgresLineage
+from core.adapters.postgres.migrations import refuse_newer as refuse_newer
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reads import PostgresReader

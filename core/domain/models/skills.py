@@ -31,6 +31,11 @@ class Bundle(Model):
     files: Mapping[str, SkillFile]
 
     @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(len(file.data) for file in self.files.values())
+
+    @property
     def document(self) -> str:
         """The text of SKILL.md."""
         return self.files[SKILL_MD].data.decode("utf-8")
