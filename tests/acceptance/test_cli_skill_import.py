@@ -105,3 +105,14 @@ def test_what_is_held_is_promised_as_held(home: Home, skills: Path) -> None:
     assert told[0][:-1] == told[1][:-1]
     assert told[0][-1] == "dry run, nothing was stored: 1 held"
     assert told[1][-1] == "1 held"
+
+
+def test_what_is_imported_is_built_in_a_pod_where_skills_are(home: Home, skills: Path) -> None:
+    home.monkeypatch.setenv("USE_SKILL_CREATOR_WORKFLOW", "true")
+    given = ("skill", "import", str(skills / "team"), *OF_T)
+    home.monkeypatch.setenv("COMPUTER_USE_MCP_URL", "http://127.0.0.1:1/mcp")
+    assert "computer-use" in str(home.fails(*given, code=3)["message"])
+    home.monkeypatch.setenv("COMPUTER_USE_MCP_URL", "")
+    code, out, err = home.call(*given)
+    assert (code, out.splitlines()[-1]) == (0, "1 created")
+    assert "COMPUTER_USE_MCP_URL 없음" in err

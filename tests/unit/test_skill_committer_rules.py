@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from core.domain.errors import InvalidInput
-from core.domain.models import HistoryStatus, Kind, MergeMode, Operation, ReceiptStatus, SkillFile
+from core.domain.models import (
+    SKILL_MD,
+    HistoryStatus,
+    Kind,
+    MergeMode,
+    Operation,
+    ReceiptStatus,
+    Relationship,
+    SkillEdit,
+    SkillEdits,
+    SkillFile,
+)
 from core.learning_committers.agent_skills_committer import attach_skills_to_agent
 from core.learning_committers.skill_committer import commit_to_skill
 from tests.support.skills import (
@@ -84,3 +95,66 @@ async def test_a_skill_that_fails_for_good_part_way_is_taken_back() -> None:
     assert receipt.status is ReceiptStatus.FAILED
     assert world.store.skills["t", "partial-refund"] == before
     assert world.log.history[-1].status is HistoryStatus.FAILED
+
+
+def fields(*edits: tuple[str, str, str]) -> SkillEdits:
+    return SkillEdits(
+        edits=tuple(
+            SkillEdit.model_validate({"op": op, "field": field, "text": text})
+            for op, field, text in edits
+        )
+    )
+
+
+async def test_edits_set_and_remove_fields_and_keep_the_keys_they_do_not_know() -> None:
+    world = World(
+        [
+            fields(
+                ("set_field", "allowed-tools", "Bash(python3:*) Read"), ("set_field", "name", "x")
+            ),
+            fields(("set_field", "allowed-tools", "Bash(python3:*) Read")),
+            fields(("remove_field", "license", ""), ("set_field", "metadata.team", "ops")),
+        ]
+    )
+    await world.create()
+    bundle = world.store.skills["t", "partial-refund"]
+    rich = bundle.document.replace("---\n\n", "hooks: {a: [b]}\nlicense: MIT\n---\n\n", 1)
+    files = {**bundle.files, SKILL_MD: SkillFile(data=rich.encode())}
+    world.store.skills["t", "partial-refund"] = bundle.model_copy(update={"files": files})
+    for key, mode in (("e", MergeMode.EXTEND), ("r", None)):
+        receipt = await commit_to_skill(
+            "a",
+            operation=Operation.UPDATE,
+            skill_id="partial-refund",
+            merge_mode=mode,
+            deps=world.deps(key),
+        )
+        assert receipt.status is ReceiptStatus.APPLIED, receipt.message
+    assert "none of the fields that an edit may set" in world.author.told[1][0]
+    wanted = rich.replace("license: MIT\n", "allowed-tools: Bash(python3:*) Read\n", 1)
+    wanted = wanted.replace("---\n\n", "metadata:\n  team: ops\n---\n\n", 1)
+    assert world.files()[SKILL_MD].decode() == wanted
+
+
+async def test_the_author_may_name_the_tools_of_a_new_skill() -> None:
+    world = World([REFUND.model_copy(update={"allowed_tools": " Bash(python3:*)\n Read "})])
+    receipt = await commit_to_skill("a", deps=world.deps("k"))
+    assert receipt.status is ReceiptStatus.APPLIED
+    assert "\nallowed-tools: Bash(python3:*) Read\n---\n" in world.files()[SKILL_MD].decode()
+
+
+async def test_a_change_of_a_skill_is_no_duplicate_of_it() -> None:
+    world = World([ADD_STEP])
+    await world.create()
+    before = world.files()
+    receipt = await commit_to_skill(
+        "a",
+        operation=Operation.UPDATE,
+        skill_id="partial-refund",
+        relationship=Relationship.DUPLICATE,
+        deps=world.deps("k"),
+    )
+    assert receipt.status is ReceiptStatus.REFUSED
+    assert "no DUPLICATE of SKILL partial-refund" in receipt.message
+    assert "SKILL.md, references/fees.md, scripts/split.py" in receipt.message
+    assert world.files() == before

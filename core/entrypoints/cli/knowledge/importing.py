@@ -188,6 +188,7 @@ async def _work(
 
 
 async def _importer(opened: App, asked: _Asked, *, dry_run: bool) -> Importer:
+    from core.app.dry_run import DrySkills
     from core.domain.input_formats.agents import tenants_by_agent
     from core.entrypoints.cli.knowledge.tenants import known_agent
     from core.knowledge.transfer.importer import Importer
@@ -197,13 +198,15 @@ async def _importer(opened: App, asked: _Asked, *, dry_run: bool) -> Importer:
     if asked.agent_id is not None:
         tenant_id = (await known_agent(opened, asked.agent_id, tenant_id)).tenant_id
     tenants = tenants_by_agent(await opened.stores.agents.list())
+    skills = opened.stores.skills
     return Importer(
         gate=opened.gate,
         changes=opened.stores.changes,
         knowledge=opened.stores.knowledge,
-        skills=opened.stores.skills,
+        skills=skills,
         owners=Owners(tenants, tenant_id, asked.agent_id),
         origin="stdin" if str(asked.file) == "-" else asked.file.name,
         replace=asked.replace,
         dry_run=dry_run,
+        remember=skills.remember if isinstance(skills, DrySkills) else None,
     )
