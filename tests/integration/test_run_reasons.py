@@ -143,7 +143,7 @@ async def test_calls_that_are_mended_leave_no_trace_in_the_outcome() -> None:
     ],
 )
 async def test_odd_counts_of_tokens_cost_no_answer(
-    usage: dict[str, object], read: tuple[int, int]
+    usage: dict[str, object], read: tuple[int, int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with bench(
         [message(None, ("commit_to_memory", json.dumps(MEMORY)), usage=usage), DONE]
@@ -153,6 +153,7 @@ async def test_odd_counts_of_tokens_cost_no_answer(
     ):
         verdict = await run.run()
     assert verdict.status is VerdictStatus.COMPLETED
+    assert "tokens.odd" in "".join(capsys.readouterr())
     tokens = (read[0] + 100, read[1] + 10)
     assert verdict.usage == Usage(model_calls=2, input_tokens=tokens[0], output_tokens=tokens[1])
 

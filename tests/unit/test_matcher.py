@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from langchain_core.messages import AIMessage
 from pydantic import JsonValue
 
 from core.agent.offline.model import AnsweringChatModel, OfflineChatModel
@@ -127,3 +128,25 @@ async def test_the_offline_model_divides_by_mention() -> None:
         ("a1", "주문봇", "수고했어요.\n주문봇은 원 단위를 쓰세요.\n소수점은 빼세요."),
         ("a2", "환불봇", "환불봇은 영수증을 보세요."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("turn", "why"),
+    [
+        (
+            says("저는 판단할 수 없습니다"),
+            "not in prose; its last words: “저는 판단할 수 없습니다”",
+        ),
+        (says(""), "the model answered with nothing"),
+        (
+            AIMessage("", additional_kwargs={"refusal": "안 됩니다"}),
+            "the model refused to answer; its last words: “안 됩니다”",
+        ),
+        (calls(("Matcher", {})), "there is no tool 'Matcher'; call MatchAnswer"),
+        (calls(("MatchAnswer", {"agents": "a1"})), "agents is no list"),
+    ],
+)
+async def test_why_no_answer_was_usable_is_said(turn: Turn, why: str) -> None:
+    with pytest.raises(RunFailed, match="no usable answer") as caught:
+        await match(ScriptedChatModel([turn] * 3))
+    assert why in caught.value.message

@@ -127,6 +127,15 @@ async def test_an_answer_that_does_not_parse_lists_its_problem(turn: object, pro
         await author.write(CREATE, key=KEY, ordinal=0, problems=[])
 
 
+async def test_a_field_too_many_of_an_edit_is_named_and_nothing_else() -> None:
+    wrong = {"op": "append_item", "heading": "Steps", "text": "x", "colour": "red"}
+    turn = calls(("SkillEdits", {"edits": [wrong]}))
+    author = author_of(ScriptedChatModel([turn]), MemoryReplies())
+    with pytest.raises(ArtifactInvalid) as caught:
+        await author.write(UPDATE, key=KEY, ordinal=0, problems=[])
+    assert caught.value.problems == ["edits.0.colour is no known field"]
+
+
 async def test_a_stored_reply_is_used_again_without_a_model_call() -> None:
     replies = MemoryReplies()
     first = author_of(ScriptedChatModel([calls(("SkillArtifact", ARTIFACT))]), replies)

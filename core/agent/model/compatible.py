@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, TypeAlias
 
+import structlog
 from langchain_core.messages import AIMessage, InvalidToolCall
 from langchain_core.outputs import ChatResult
 from langchain_openai import ChatOpenAI
@@ -15,6 +16,8 @@ from core.agent.prices import tokens_in
 
 if TYPE_CHECKING:
     import openai
+
+log = structlog.get_logger(__name__)
 
 Json: TypeAlias = dict[str, JsonValue]
 _JSON = TypeAdapter[Json](Json)
@@ -117,4 +120,6 @@ def _function(call: JsonValue) -> Json:
 def _whole(usage: Json) -> Json:
     """Return counts with which LangChain can reckon; absurd ones are bounded and noted later."""
     counts = {name: usage[name] for name in _COUNTS if not isinstance(usage.get(name, 0), int)}
+    if counts:
+        log.warning("tokens.odd", **{name: repr(count)[:80] for name, count in counts.items()})
     return {**usage, **{name: tokens_in(count) for name, count in counts.items()}}

@@ -231,7 +231,8 @@ def _decision(feedback: Feedback, verdicts: tuple[Verdict, ...]) -> JsonValue:
 
 
 def _in_short(receipt: Receipt) -> str:
-    words = (receipt.operation, receipt.kind, receipt.target_name)
+    refusal = None if receipt.status.is_outcome else receipt.status
+    words = (refusal, receipt.operation, receipt.kind, receipt.target_name)
     return " ".join(word for word in words if word) or receipt.status
 
 

@@ -179,7 +179,7 @@ def _outcome(visit: Visit, line: RunLine) -> Iterator[Markup]:
     say = visit.say
     if line.candidates:
         yield el("h2", say("run.candidates"))
-        yield join(_candidate(visit, known) for known in line.candidates)
+        yield join(candidate_card(visit, known) for known in line.candidates)
     yield el("h2", say("run.changes"))
     if not line.changes:
         yield el("p", say("run.no_changes"), class_="muted")
@@ -200,7 +200,8 @@ def _outcome(visit: Visit, line: RunLine) -> Iterator[Markup]:
     )
 
 
-def _candidate(visit: Visit, known: RunCandidate) -> Markup:
+def candidate_card(visit: Visit, known: RunCandidate) -> Markup:
+    """Draw what an agent could learn, and how that ended."""
     candidate, verdict = known.candidate, known.candidate.verdict
     came = visit.say("run.in_work")
     mark: Part = badge(came, "processing")

@@ -19,6 +19,7 @@ from core.entrypoints.service.run import RunLine, RunStep
 REVIEW = "/console/review"
 _BAD = {"feedback.retried", "change.failed", "change.refused", "change.rejected"}
 _GOOD = {"change.applied", "feedback.finished", "run.finished"}
+_FAILED = {"error", "invalid", "failed", "dead"}  # of a tool, a run or a piece
 _HIDDEN = {"key", "generation", "ordinal", "target_id"}  # of use to programs only
 
 
@@ -41,7 +42,8 @@ def steps_of(visit: Visit, line: RunLine) -> list[Markup]:
 
 
 def _step(visit: Visit, step: RunStep, names: Mapping[str, str]) -> Markup:
-    tone = "failed" if step.name in _BAD else "completed" if step.name in _GOOD else "processing"
+    is_bad = step.name in _BAD or step.data.get("status") in _FAILED
+    tone = "failed" if is_bad else "completed" if step.name in _GOOD else "processing"
     at = step.at.isoformat(timespec="milliseconds") if step.at else None
     passed = f"{step.after_seconds:+.2f} s" if step.after_seconds is not None else ""
     parts = (
