@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
@@ -21,6 +22,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 from pydantic_settings import SettingsConfigDict
 
+from core.app.mcp_servers import McpEntry, read_mcp_servers
 from core.app.settings_groups import (
     OFF,
     ON,
@@ -83,7 +85,8 @@ def _meant(name: str, known: list[str]) -> str | None:
 
 
 OFFLINE_MODEL = "offline"
-_NAMES_OF_SECRETS = ("_API_KEY", "_ACCESS_KEY", "_TOKEN", "_SECRET", "PASSWORD")
+_NAMES_OF_SECRETS = ("_API_KEY", "_ACCESS_KEY", "_TOKEN", "_SECRET", "PASSWORD", "AUTHORIZATION")
+COMPUTER_USE = "computer-use"
 Override = str | int | float | bool | Path | None
 
 
@@ -109,11 +112,22 @@ class Settings(
     )
 
     _warnings: tuple[str, ...] = PrivateAttr(default=())
+    _mcp: Mapping[str, McpEntry] = PrivateAttr(default_factory=dict)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was ignored while reading, one sentence each."""
         return self._warnings
+
+    @property
+    def mcp_entries(self) -> Mapping[str, McpEntry]:
+        """The servers of MCP_SERVERS that are used, by name."""
+        return self._mcp
+
+    @property
+    def has_pods(self) -> bool:
+        """Whether a computer-use server is configured."""
+        return self.computer_use_mcp_url is not None or COMPUTER_USE in self._mcp
 
     @field_validator("log_level", "log_format", mode="before")
     @classmethod
@@ -165,7 +179,7 @@ def load_settings(
     """
     given: dict[str, Any] = dict(overrides or {})
     try:
-        settings = Settings(_env_file=env_file, **given)
+        settings = _with_servers(Settings(_env_file=env_file, **given), given, env_file)
         names = (name.upper() for name in Settings.model_fields)
         settings._warnings += name_warnings(names, os.environ, env_file)
         _keep_secrets(settings, os.environ)
@@ -187,9 +201,39 @@ def _keep_secrets(settings: Settings, environment: Mapping[str, str]) -> None:
         if isinstance(value, SecretStr):
             secret = value.get_secret_value()
             keep_secret(unquote(urlsplit(secret).password or "") if "://" in secret else secret)
-    for name, text in environment.items():
-        if name.endswith(_NAMES_OF_SECRETS):
-            keep_secret(text.strip())
+    given = [environment]
+    for entry in settings.mcp_entries.values():
+        given += [entry.headers, entry.env]
+    for name, text in chain.from_iterable(one.items() for one in given):
+        if name.upper().replace("-", "_").endswith(_NAMES_OF_SECRETS):
+            keep_secret(text.strip().removeprefix("Bearer "))
+
+
+def _with_servers(settings: Settings, given: dict[str, Any], env_file: Path | None) -> Settings:
+    """Return the settings with the servers of MCP_SERVERS. Raises ConfigurationError."""
+    from dotenv import dotenv_values
+
+    if settings.mcp_servers is None:
+        return settings
+    names = (settings.mcp_server_name, COMPUTER_USE)
+    environment = {**(dotenv_values(env_file) if env_file else {}), **os.environ}
+    try:
+        found = read_mcp_servers(settings.mcp_servers.get_secret_value(), names, environment)
+    except ValueError as error:
+        example = (Settings.model_fields["mcp_servers"].examples or [""])[0]
+        raise ConfigurationError(
+            Message("settings.wrong", name="MCP_SERVERS", why=said(error), example=example),
+            hint=Message("settings.hint"),
+        ) from None
+    skills = found.wanted.get(settings.mcp_server_name)
+    if settings.skill_api_base_url is None and skills and (skills.url or "").endswith("/mcp"):
+        base = {"skill_api_base_url": (skills.url or "").removesuffix("/mcp")}
+        settings = Settings(_env_file=env_file, **{**given, **base})
+    settings._mcp = found.wanted
+    for name in found.others:
+        if meant := _meant(name, [wanted.upper() for wanted in names]):
+            settings._warnings += (Message("settings.mcp_name", name=name, meant=meant.lower()),)
+    return settings
 
 
 def _problem(detail: ErrorDetails) -> str:

@@ -212,6 +212,13 @@ class ServerSettings(BaseSettings):
     mcp_server_token: SecretStr | None = Field(
         default=None, description="Bearer token for MCP_SERVER_URL.", examples=["s3cret"]
     )
+    mcp_servers: SecretStr | None = Field(
+        default=None,
+        description="MCP servers as in `.mcp.json`: the path of such a file, or its JSON. The"
+        " entries named as MCP_SERVER_NAME says and `computer-use` replace the addresses and"
+        " tokens set here.",
+        examples=['{"mcpServers": {"computer-use": {"url": "http://localhost:8766/mcp"}}}'],
+    )
     mcp_timeout_seconds: Seconds = Field(
         default=60, description="Longest wait for one call of an MCP server.", examples=[60]
     )

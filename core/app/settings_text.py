@@ -62,7 +62,8 @@ def reference_table() -> str:
 def _masked(value: object) -> JsonValue:
     if isinstance(value, SecretStr):
         secret = value.get_secret_value()
-        return _PASSWORD.sub(r"\1:***@", secret) if "://" in secret else "***"
+        is_url = "://" in secret and not secret.lstrip().startswith("{")
+        return _PASSWORD.sub(r"\1:***@", secret) if is_url else "***"
     if isinstance(value, str):
         return _PASSWORD.sub(r"\1:***@", value)
     if isinstance(value, Path | Decimal):

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
+import sys
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
 
+from core.app.bootstrap import mcp_tools
+from core.app.settings import load_settings
 from core.domain.errors import ConfigurationError, McpDown, NotFound, PodCallFailed
 from core.mcp_client import COMPUTER_USE, McpClient, McpPods, McpServer, McpSkillDocuments, open_mcp
 from tests.support.mcp_servers import ID_SHAPES, ScriptedComputerUse, ScriptedSkills, connected
+from tests.support.waiting import AT_LAST, SOON
 
 SKILLS = "claude-skills"
 DOCUMENTS = {"skill-creator/scripts/init_skill.py": "print('init')\n"}
@@ -167,3 +173,54 @@ async def test_nothing_is_asked_of_a_server_before_the_first_use(tmp_path: Path)
     async with server.serve(), connected(server):
         pass
     assert server.methods == []
+
+
+_STDIO = """
+import os
+from mcp.server.fastmcp import FastMCP
+server = FastMCP("pods")
+
+@server.tool()
+def run_shell(session_id: str, command: str) -> str:
+    if command == "die":
+        os._exit(1)
+    return " ".join([os.environ["KEY"], os.environ.get("LLM_PROXY_API_KEY", "nothing"), command])
+
+server.run()
+"""
+
+
+async def test_a_server_that_is_a_process_is_started_and_spoken_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LLM_PROXY_API_KEY", "s3cret")  # of the worker, and not for its servers
+    command = (sys.executable, "-c", _STDIO)
+    server = McpServer(COMPUTER_USE, command=command, environment={"KEY": "k"})
+    async with open_mcp([server], call_seconds=AT_LAST) as client:
+        tool = await client.get_mcp_tool_by_name_async("run_shell")
+        assert "k nothing ls" in str(await tool.ainvoke({"session_id": "1", "command": "ls"}))
+        with pytest.raises(McpDown, match=f"computer-use \\({re.escape(sys.executable)}\\)"):
+            await tool.ainvoke({"session_id": "1", "command": "die"})
+        assert "k nothing ls" in str(await tool.ainvoke({"session_id": "1", "command": "ls"}))
+
+
+async def test_a_command_that_is_not_there_is_named() -> None:
+    async with open_mcp(
+        [McpServer(COMPUTER_USE, command=("no-such-server", "--key=s3cret"))], call_seconds=SOON
+    ) as client:
+        with pytest.raises(McpDown, match="no-such-server") as caught:
+            await client.tool_names(COMPUTER_USE)
+    assert "s3cret" not in caught.value.message
+
+
+@SSE
+async def test_servers_of_a_list_get_its_headers_with_their_variables(
+    tmp_path: Path, sse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("POD_TOKEN", "t0ken")
+    server = ScriptedComputerUse(tmp_path, token="t0ken", sse=sse)
+    async with server.serve():
+        listed = {"url": server.url, "headers": {"Authorization": "Bearer $POD_TOKEN"}}
+        given = json.dumps({"mcpServers": {COMPUTER_USE: listed}})
+        settings = load_settings({"mcp_servers": given}, env_file=None)
+        assert "run_shell" in await mcp_tools(settings, NOBODY, COMPUTER_USE)

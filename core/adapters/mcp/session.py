@@ -37,14 +37,24 @@ COMPUTER_USE = "computer-use"
 
 @dataclass(frozen=True)
 class McpServer:
-    """A server as configured; `token` is sent as a bearer token."""
+    """A server as configured: an address, or a command that is started and spoken to by stdio.
+
+    `token` is sent as a bearer token. `sse` says what the address otherwise tells.
+    """
 
     name: str
-    url: str
+    url: str = ""
     token: str | None = field(default=None, repr=False)
+    more_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    sse: bool | None = None
+    command: tuple[str, ...] = field(default=(), repr=False)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    folder: str | None = None
 
     def __post_init__(self) -> None:
-        """Raises ConfigurationError if the address is no http URL."""
+        """Raises ConfigurationError if there is no command, and the address is no http URL."""
+        if self.command:
+            return
         parts = urlsplit(self.url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ConfigurationError(
@@ -55,7 +65,8 @@ class McpServer:
     @property
     def is_sse(self) -> bool:
         """Whether the address implies SSE; everything else is streamable HTTP."""
-        return urlsplit(self.url).path.rstrip("/").endswith("/sse")
+        implied = urlsplit(self.url).path.rstrip("/").endswith("/sse")
+        return implied if self.sse is None else self.sse
 
     @property
     def is_local(self) -> bool:
@@ -65,18 +76,22 @@ class McpServer:
     @property
     def headers(self) -> dict[str, str]:
         """The headers of each request."""
-        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        token = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        return {**self.more_headers, **token}
 
     @property
     def address(self) -> str:
         """The address without credentials: httpx would send those in place of the token."""
         parts = urlsplit(self.url)
         bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
-        return urlunsplit(bare) if self.token else self.url
+        has_own = any(name.lower() == "authorization" for name in self.headers)
+        return urlunsplit(bare) if has_own else self.url
 
     @property
     def shown(self) -> str:
-        """Name and address for error messages: without a user, a password or a query."""
+        """Name and address for error messages: without a user, a password, a query or arguments."""
+        if self.command:
+            return f"MCP server {self.name} ({self.command[0]})"
         parts = urlsplit(self.url)
         host = parts.netloc.rpartition("@")[2]
         return f"MCP server {self.name} ({urlunsplit((parts.scheme, host, parts.path, '', ''))})"
@@ -377,9 +392,11 @@ class McpSession:
     def _connection(self) -> Connection:
         from langchain_mcp_adapters.sessions import SSEConnection, StreamableHttpConnection
 
+        more = {"message_handler": self._see}
+        if self._server.command:
+            return _process(self._server, more)
         url, headers = self._server.address, self._server.headers
         factory = Wire(self._server, self._end).client
-        more = {"message_handler": self._see}
         if self._server.is_sse:
             return SSEConnection(
                 transport="sse",
@@ -425,6 +442,21 @@ class McpSession:
             # A copy for each caller: one exception raised in several tasks mixes up their
             # tracebacks.
             raise copy(reason) from reason
+
+
+def _process(server: McpServer, more: Mapping[str, object]) -> Connection:
+    """Return the connection to a process; of this one's environment it sees what is harmless."""
+    from langchain_mcp_adapters.sessions import StdioConnection
+
+    command, *arguments = server.command
+    return StdioConnection(
+        transport="stdio",
+        command=command,
+        args=arguments,
+        env=dict(server.environment),
+        cwd=server.folder,
+        session_kwargs=dict(more),
+    )
 
 
 def _retrieve_exception(task: asyncio.Task[_T]) -> None:

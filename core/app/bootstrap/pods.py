@@ -14,6 +14,7 @@ from core.app.settings import Settings
 from core.skill_creator_committer import SkillCreatorDeps
 
 if TYPE_CHECKING:
+    from core.app.mcp_servers import McpEntry
     from core.mcp_client import McpServer
 
 log = structlog.get_logger(__name__)
@@ -36,7 +37,7 @@ async def skill_creator(
     if not settings.use_skill_creator_workflow:
         yield None
         return
-    if settings.computer_use_mcp_url is None:
+    if not settings.has_pods:
         if not quiet:
             log_skipped()
         yield None
@@ -57,26 +58,35 @@ def mcp_servers(settings: Settings, skills_url: str) -> list[McpServer]:
     """Return the configured MCP servers; the embedded one has the same guard as its API."""
     from core.mcp_client import COMPUTER_USE, McpServer
 
+    entries = settings.mcp_entries
     token = settings.mcp_server_token
     if settings.mcp_server_url is None:
         token = settings.skill_api_token
-    servers = [
-        McpServer(
-            settings.mcp_server_name,
-            settings.mcp_server_url or f"{skills_url}/mcp",
-            token.get_secret_value() if token else None,
-        )
-    ]
-    if settings.computer_use_mcp_url is not None:
-        pod_token = settings.computer_use_mcp_token
-        servers.append(
-            McpServer(
-                COMPUTER_USE,
-                settings.computer_use_mcp_url,
-                pod_token.get_secret_value() if pod_token else None,
-            )
-        )
+    given = {
+        settings.mcp_server_name: (settings.mcp_server_url or f"{skills_url}/mcp", token),
+        COMPUTER_USE: (settings.computer_use_mcp_url, settings.computer_use_mcp_token),
+    }
+    servers = []
+    for name, (url, secret) in given.items():
+        if name in entries:
+            servers.append(_listed(name, entries[name]))
+        elif url is not None:
+            servers.append(McpServer(name, url, secret.get_secret_value() if secret else None))
     return servers
+
+
+def _listed(name: str, entry: McpEntry) -> McpServer:
+    from core.mcp_client import McpServer
+
+    return McpServer(
+        name,
+        entry.url or "",
+        more_headers=entry.headers,
+        sse=entry.is_sse,
+        command=(entry.command, *entry.args) if entry.command else (),
+        environment=entry.env,
+        folder=entry.cwd,
+    )
 
 
 async def mcp_tools(settings: Settings, skills_url: str, server_name: str) -> Sequence[str]:

@@ -85,6 +85,7 @@ def _settings(home: Path) -> Settings:
             "skill_worker_home": home,
             "database_url": None,
             "mcp_server_url": None,
+            "mcp_servers": None,
             "skill_api_base_url": None,
             "skill_api_token": None,
             "use_skill_creator_workflow": False,

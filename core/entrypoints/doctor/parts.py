@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from core.app.settings import OFFLINE_MODEL, Settings
+from core.app.settings import COMPUTER_USE, OFFLINE_MODEL, Settings
 from core.domain.errors import ConfigurationError, DatabaseDown, ModelDown
 from core.domain.messages import Message, joined
 from core.entrypoints.doctor.checks import Check, CheckStatus, Probe, well
@@ -93,19 +93,19 @@ def _model_fix(settings: Settings, name: str, error: ModelDown) -> str:
     return f"see whether this machine reaches {provider}, or set LLM_PROXY_URL to a proxy"
 
 
-COMPUTER_USE = "computer-use"
-
-
 def pod_probes(settings: Settings) -> Mapping[str, Probe]:
     """Return the probes of what skills are built with, if it is enabled or configured."""
     wanted, url = settings.use_skill_creator_workflow, settings.computer_use_mcp_url
+    listed = settings.mcp_entries
     probes: dict[str, Probe] = {}
-    if wanted or url or settings.mcp_server_url:
+    if wanted or settings.has_pods or settings.mcp_server_url or listed:
         probes["skills MCP"] = lambda: _ask_mcp(settings, settings.mcp_server_name)
-    if url:
+    if settings.has_pods:
         probes["computer-use MCP"] = lambda: _ask_mcp(settings, COMPUTER_USE)
     elif wanted:
         probes["computer-use MCP"] = _no_pods
+    if COMPUTER_USE in listed:
+        return probes
     if (wanted or url) and (url is None or _is_loopback(url)):
         probes["sandbox"] = _ask_sandbox
     return probes
