@@ -279,7 +279,7 @@ async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
     try:
         if await _is_over_budget(feedback, deps) or await _is_behind(feedback, deps):
             return
-        await _tell(feedback, "feedback.claimed", deps, attempt=feedback.attempts)
+        await _tell(feedback, "feedback.claimed", deps, waits=True, attempt=feedback.attempts)
         if feedback.attempts > deps.retry.max_attempts:
             outcome = await _exhausted(feedback, deps)
         else:
@@ -378,7 +378,8 @@ async def _candidates(
     feedback: Feedback, agents: list[Agent], deps: PollingDeps
 ) -> Sequence[Candidate]:
     """Return the stored candidates, or those the matcher returns now."""
-    stored = await deps.runs.candidates(feedback.id)
+    # At the first claim there are none.
+    stored = await deps.runs.candidates(feedback.id) if feedback.epoch > 1 else ()
     if stored:
         return stored
     matched = await match_feedback_to_agents(
@@ -386,7 +387,9 @@ async def _candidates(
     )
     parts = matched.agent_feedbacks
     agent_ids = ", ".join(part.agent_id for part in parts)
-    await _tell(feedback, "feedback.matched", deps, agents=agent_ids, reason=matched.reason)
+    await _tell(
+        feedback, "feedback.matched", deps, waits=True, agents=agent_ids, reason=matched.reason
+    )
     return await deps.runs.save_candidates(feedback, parts)
 
 
@@ -474,12 +477,17 @@ async def _end(feedback: Feedback, outcome: Outcome, deps: PollingDeps) -> None:
 
 
 async def _tell(
-    feedback: Feedback, name: str, deps: PollingDeps, **data: str | int | float | None
+    feedback: Feedback,
+    name: str,
+    deps: PollingDeps,
+    *,
+    waits: bool = False,
+    **data: str | int | float | None,
 ) -> None:
     event = RunEvent(
         name=name, tenant_id=feedback.tenant_id, feedback_id=feedback.id, data=dict(data)
     )
-    await deps.journal.emit(event)
+    await deps.journal.emit(event, waits=waits)
 
 
 def _unexpected(error: BaseException) -> DependencyDown:

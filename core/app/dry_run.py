@@ -97,7 +97,13 @@ class DryJournal:
     def __init__(self, spending: Spending) -> None:
         self._spending = spending
 
-    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
+    async def emit(
+        self,
+        event: RunEvent,
+        spent: Usage = NO_USAGE,
+        *,
+        waits: bool = False,  # noqa: ARG002
+    ) -> None:
         """Charge `spent` to the tenant's day."""
         if spent.model_calls:
             await self._spending.pay(event.tenant_id or "", event.candidate_id or "", spent)

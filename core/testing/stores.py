@@ -229,7 +229,13 @@ class MemoryJournal:
         """All events, oldest first."""
         return self._own if self._log is None else self._log.events
 
-    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
+    async def emit(
+        self,
+        event: RunEvent,
+        spent: Usage = NO_USAGE,
+        *,
+        waits: bool = False,  # noqa: ARG002
+    ) -> None:
         self.events.append(event)
         if self._runs is not None and event.candidate_id is not None:
             self._runs.spend(event.candidate_id, spent)

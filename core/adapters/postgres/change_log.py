@@ -59,19 +59,26 @@ from core.knowledge.search.documents import SearchDocument, skill_search_files, 
 class PostgresUnitOfWork:
     """The `UnitOfWork` port on a connection whose transaction the change log opened.
 
-    `events` are to be announced once it commits.
+    `was_held` says that its feedback may end with the change. `events` are to be announced once it
+    commits.
     """
 
-    def __init__(self, conn: Connection) -> None:
+    def __init__(
+        self, conn: Connection, *, feedback_id: str | None = None, was_held: bool = False
+    ) -> None:
         self._conn = conn
+        self._feedback_id = feedback_id
+        self._was_held = was_held
         self.events: list[RunEvent] = []
 
     async def write_item(self, change: Change) -> None:
         if change.after is not None:
             await refuse_repeated(self._conn, change)
         block = "create" if change.before is None else "supersede" if change.after else "end"
+        shared = change.after is not None and change.after.reach.scope is Scope.TENANT
         try:
             written = await self._conn.execute(sql(f"knowledge.{block}"), _version(change))
+            await self._index(change, None if shared else change.agent_id)
             done = await written.fetchone()
         except pg.UniqueViolation as error:
             raise Stale(
@@ -79,8 +86,6 @@ class PostgresUnitOfWork:
             ) from error
         if done is None:
             raise Stale(Message("change.target_moved", kind=change.kind, id=change.target_id))
-        shared = change.after is not None and change.after.reach.scope is Scope.TENANT
-        await self._index(change, None if shared else change.agent_id)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
         await lock_skills(self._conn, change.tenant_id)
@@ -105,7 +110,8 @@ class PostgresUnitOfWork:
             return is_undone  # an earlier state is no reason to list it again
         found = 0
         if is_undone:
-            found = (await self._conn.execute(sql("changes.relist_skill"), params)).rowcount
+            relisted = await self._conn.execute(sql("changes.relist_skill"), params)
+            found = len(await relisted.fetchall())
         await self._conn.execute(sql("changes.forget_unlistings"), params)
         return found > 0
 
@@ -137,9 +143,9 @@ class PostgresUnitOfWork:
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
         """Set the final status of a change; if it was held, its feedback may end too."""
         params = {"id": change_id, "status": status, "error": error, "said": to_said(error)}
-        row = await (await self._conn.execute(sql("changes.close"), params)).fetchone()
-        if row is not None and row["waited"]:
-            await end_feedback_of_change(self._conn, change_id, row["feedback_id"])
+        await self._conn.execute(sql("changes.close"), params)
+        if self._was_held:
+            await end_feedback_of_change(self._conn, change_id, self._feedback_id)
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
         await self._conn.execute(sql("changes.take_back"), {"ids": [*change_ids]})
@@ -277,7 +283,9 @@ class PostgresChangeLog:
                 raise LeaseLost(Message("lease.candidate", id=change.candidate_id))
             if row["status"] != "applying":
                 raise Stale(Message("change.settled", id=change.id))
-            unit = PostgresUnitOfWork(conn)
+            unit = PostgresUnitOfWork(
+                conn, feedback_id=row["feedback_id"], was_held=bool(row["was_held"])
+            )
             yield unit
         self._tell(unit)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import structlog
 from psycopg.rows import DictRow
@@ -13,11 +14,13 @@ from core.adapters.postgres.answers import KEEP_SECONDS
 from core.adapters.postgres.queries import (
     Connection,
     Pool,
+    Statement,
     candidate_of,
-    connection,
     execute,
     fetch_all,
     fetch_one,
+    send,
+    send_later,
     sql,
     to_said,
     transaction,
@@ -52,29 +55,22 @@ class PostgresJournal:
         self._observe = observe
         self._billing = billing
 
-    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
-        async with connection(self._pool) as conn:
-            if spent.model_calls:
-                await write_paid_event(conn, event, spent, self._billing)
-            else:
-                await write_event(conn, event, alone=True)
-        self._observe(event, spent)
+    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE, *, waits: bool = False) -> None:
+        done = partial(self._observe, event, spent)
+        if spent.model_calls:
+            params = {**event_row(event), **bill(self._billing, event.tenant_id, spent)}
+            written = Statement(sql("journal.pay"), params, done=done)
+        else:
+            written = Statement(sql("journal.emit"), event_row(event), lasts=False, done=done)
+        await (send_later if waits else send)(self._pool, written)
 
 
-async def write_event(conn: Connection, event: RunEvent, *, alone: bool = False) -> None:
+async def write_event(conn: Connection, event: RunEvent) -> None:
     """Write an event in the caller's transaction, which notifies when it commits.
 
-    The caller then calls the observer. `alone`: the transaction contains nothing else.
+    The caller then calls the observer.
     """
-    await conn.execute(sql("journal.emit"), {**event_row(event), "alone": alone})
-
-
-async def write_paid_event(
-    conn: Connection, event: RunEvent, spent: Usage, billing: Billing
-) -> None:
-    """Write the event of a paid call, and charge it."""
-    params = {**event_row(event), **bill(billing, event.tenant_id, spent)}
-    await conn.execute(sql("journal.pay"), params)
+    await conn.execute(sql("journal.emit"), {**event_row(event), "alone": False})
 
 
 def bill(billing: Billing, tenant_id: str | None, spent: Usage) -> dict[str, object]:

@@ -96,8 +96,11 @@ class CircuitBreaker(Protocol):
 class Journal(Protocol):
     """The event log of runs, for logs and for people watching."""
 
-    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
-        """Write one event and notify; `spent` is charged to the candidate and the tenant's day."""
+    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE, *, waits: bool = False) -> None:
+        """Write one event and notify; `spent` is charged to the candidate and the tenant's day.
+
+        With `waits` it may go out with what the piece of feedback reads or stores next.
+        """
 
 
 # Called with each event once it is committed; it must neither block nor raise.
