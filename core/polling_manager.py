@@ -370,18 +370,23 @@ async def learn(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]
     """
     refuse_unfit(feedback, deps.max_chars)
     agents = {agent.id: agent for agent in await _agents(feedback, deps)}
-    candidates = await _candidates(feedback, list(agents.values()), deps)
-    return tuple([await _run(feedback, c, agents[c.agent_id], deps) for c in candidates])
-
-
-async def _candidates(
-    feedback: Feedback, agents: list[Agent], deps: PollingDeps
-) -> Sequence[Candidate]:
-    """Return the stored candidates, or those the matcher returns now."""
     # At the first claim there are none.
     stored = await deps.runs.candidates(feedback.id) if feedback.epoch > 1 else ()
-    if stored:
-        return stored
+    begun = () if stored else await _matched(feedback, list(agents.values()), deps)
+    if not stored and not begun:
+        stored = await deps.runs.candidates(feedback.id)  # another worker was faster, or none
+    verdicts = []
+    for candidate in begun or stored:
+        is_begun = bool(begun) and candidate.position == 0
+        agent = agents[candidate.agent_id]
+        verdicts.append(await _run(feedback, candidate, agent, deps, is_begun=is_begun))
+    return tuple(verdicts)
+
+
+async def _matched(
+    feedback: Feedback, agents: list[Agent], deps: PollingDeps
+) -> Sequence[Candidate]:
+    """Store the matcher's answer and return its candidates, the first as started."""
     matched = await match_feedback_to_agents(
         feedback, agents, feedback.task, feedback.events, deps=deps.matching
     )
@@ -394,11 +399,13 @@ async def _candidates(
 
 
 async def _run(
-    feedback: Feedback, candidate: Candidate, agent: Agent, deps: PollingDeps
+    feedback: Feedback, candidate: Candidate, agent: Agent, deps: PollingDeps, *, is_begun: bool
 ) -> Verdict:
     if candidate.verdict is not None and _is_of(candidate, feedback):
         return candidate.verdict
-    started = await deps.runs.start(candidate, feedback.generation)
+    started = candidate
+    if not is_begun:
+        started = await deps.runs.start(candidate, feedback.generation)
     with structlog.contextvars.bound_contextvars(candidate_id=started.id, agent_id=agent.id):
         try:
             verdict = await process_feedback_with_react(

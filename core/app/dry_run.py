@@ -33,7 +33,7 @@ class DryRuns:
     async def save_candidates(
         self, feedback: Feedback, parts: Sequence[AgentFeedback]
     ) -> Sequence[Candidate]:
-        """Return candidates from the matcher's answer."""
+        """Return candidates from the matcher's answer, the first as started."""
         return [
             Candidate(
                 id=self._new_id(),
@@ -44,6 +44,7 @@ class DryRuns:
                 content=part.learning_candidate.content,
                 intent_hint=part.learning_candidate.intent_hint,
                 generation=feedback.generation,
+                epoch=int(position == 0),
             )
             for position, part in enumerate(parts)
         ]

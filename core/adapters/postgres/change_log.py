@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
+from psycopg import AsyncCursor
 from psycopg import errors as pg
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
@@ -59,17 +60,33 @@ from core.knowledge.search.documents import SearchDocument, skill_search_files, 
 class PostgresUnitOfWork:
     """The `UnitOfWork` port on a connection whose transaction the change log opened.
 
-    `was_held` says that its feedback may end with the change. `events` are to be announced once it
-    commits.
+    `lock` locks the change; its row is read with the first one of the block, to save a trip.
+    `events` are to be announced once it commits.
     """
 
     def __init__(
-        self, conn: Connection, *, feedback_id: str | None = None, was_held: bool = False
+        self,
+        conn: Connection,
+        change: Change | None = None,
+        lock: AsyncCursor[DictRow] | None = None,
     ) -> None:
         self._conn = conn
-        self._feedback_id = feedback_id
-        self._was_held = was_held
+        self._change = change
+        self._lock = lock
+        self._row: DictRow | None = None
         self.events: list[RunEvent] = []
+
+    async def require_open(self) -> DictRow | None:
+        """Return the row of the locked change. Raises LeaseLost, Stale if it is not ours to end."""
+        if self._lock is None or self._change is None or self._row is not None:
+            return self._row
+        self._row = await self._lock.fetchone()
+        assert self._row is not None
+        if self._change.candidate_id is not None and self._row["epoch"] != self._change.epoch:
+            raise LeaseLost(Message("lease.candidate", id=self._change.candidate_id))
+        if self._row["status"] != "applying":
+            raise Stale(Message("change.settled", id=self._change.id))
+        return self._row
 
     async def write_item(self, change: Change) -> None:
         if change.after is not None:
@@ -144,8 +161,9 @@ class PostgresUnitOfWork:
         """Set the final status of a change; if it was held, its feedback may end too."""
         params = {"id": change_id, "status": status, "error": error, "said": to_said(error)}
         await self._conn.execute(sql("changes.close"), params)
-        if self._was_held:
-            await end_feedback_of_change(self._conn, change_id, self._feedback_id)
+        row = await self.require_open()
+        if row is not None and row["was_held"]:
+            await end_feedback_of_change(self._conn, change_id, row["feedback_id"])
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
         await self._conn.execute(sql("changes.take_back"), {"ids": [*change_ids]})
@@ -277,16 +295,11 @@ class PostgresChangeLog:
     async def unit_of_work(self, change: Change) -> AsyncIterator[PostgresUnitOfWork]:
         async with writing(self._pool) as conn:
             params = {"id": change.id, "candidate_id": change.candidate_id}
-            row = await (await conn.execute(sql("changes.lock"), params)).fetchone()
-            assert row is not None
-            if change.candidate_id is not None and row["epoch"] != change.epoch:
-                raise LeaseLost(Message("lease.candidate", id=change.candidate_id))
-            if row["status"] != "applying":
-                raise Stale(Message("change.settled", id=change.id))
-            unit = PostgresUnitOfWork(
-                conn, feedback_id=row["feedback_id"], was_held=bool(row["was_held"])
-            )
-            yield unit
+            unit = PostgresUnitOfWork(conn, change, await conn.execute(sql("changes.lock"), params))
+            try:
+                yield unit
+            finally:  # what stands in the way of the change explains what went wrong in the block
+                await unit.require_open()
         self._tell(unit)
 
     def _tell(self, unit: PostgresUnitOfWork) -> None:

@@ -128,7 +128,7 @@ class PostgresRuns:
         self, feedback: Feedback, parts: Sequence[AgentFeedback]
     ) -> Sequence[Candidate]:
         if not parts:
-            return await self.candidates(feedback.id)
+            return ()
         rows = await fetch_all(
             self._pool,
             "runs.save",
@@ -136,8 +136,7 @@ class PostgresRuns:
             generation=feedback.generation,
             parts=Jsonb([self._part(position, part) for position, part in enumerate(parts)]),
         )
-        # No rows come back if another worker stored them while this statement ran.
-        return [candidate_of(row) for row in rows] or await self.candidates(feedback.id)
+        return [candidate_of(row) for row in rows]
 
     async def start(self, candidate: Candidate, generation: int) -> Candidate:
         row = await fetch_one(self._pool, "runs.start", id=candidate.id, generation=generation)
@@ -149,7 +148,8 @@ class PostgresRuns:
         stored = Jsonb(verdict.model_dump(mode="json"))
         said = to_said(*verdict.texts())
         params = {"id": candidate.id, "epoch": candidate.epoch, "verdict": stored, "said": said}
-        if not await execute(self._pool, "runs.finish", **params):
+        (finished,) = await send(self._pool, Statement(sql("runs.finish"), params))
+        if not finished.rowcount:
             raise lease_lost(candidate.id)
 
     async def check(self, fence: Fence) -> None:

@@ -28,11 +28,12 @@ _INLINE = (str, int, float, bool, type(None))  # values that the checkpoint's ro
 
 
 class RunSaver(AsyncPostgresSaver):
-    """Stores a run's steps in one trip each, and translates failures into the program's errors.
+    """Stores a run's steps with few trips, and translates failures into the program's errors.
 
-    What waits for a trip of the piece goes with a step. The input is stored with the next read,
-    before the model is called. The writes of a step's only task are not stored: its checkpoint
-    follows at once. Those of several tasks are, as each ends.
+    An answer of the model that calls tools is stored before they are; any other step with the next
+    trip of the piece, which comes before the model is called again or the verdict is stored. The
+    writes of a step's only task are not stored: its checkpoint follows at once. Those of several
+    tasks are, as each ends.
 
     The stock saver lets the decoder's own exception through (any type, depending on the damaged
     bytes), which a worker would take for a defect of its own instead of ending the run.
@@ -77,7 +78,7 @@ class RunSaver(AsyncPostgresSaver):
         if step >= _FIRST_STEP:
             statements = self._statements(config, checkpoint, metadata)
             self._versions = {}
-            await (send_later if step == _FIRST_STEP else send)(self._pool, *statements)
+            await (send if self._tasks else send_later)(self._pool, *statements)
         place = {**_place(config), "checkpoint_id": checkpoint["id"]}
         return {"configurable": place}
 

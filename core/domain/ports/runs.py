@@ -32,7 +32,10 @@ class Runs(Protocol):
     async def save_candidates(
         self, feedback: Feedback, parts: Sequence[AgentFeedback]
     ) -> Sequence[Candidate]:
-        """Store the matcher's answer; what is already stored stays."""
+        """Store the matcher's answer, start its first candidate, and return what was stored.
+
+        Nothing, if an answer is stored already: that stays.
+        """
 
     async def start(self, candidate: Candidate, generation: int) -> Candidate:
         """Raise the epoch (and set `generation`), which fences off the previous runner."""
