@@ -289,7 +289,7 @@ async def _attempt(feedback: Feedback, deps: PollingDeps) -> None:
     try:
         if await _is_over_budget(feedback, deps) or await _is_behind(feedback, deps):
             return
-        await _tell(feedback, "feedback.claimed", deps, attempt=feedback.attempts)
+        await _tell(feedback, "feedback.claimed", deps, waits=True, attempt=feedback.attempts)
         if feedback.attempts > deps.retry.max_attempts:
             outcome = await _exhausted(feedback, deps)
         else:
@@ -380,32 +380,42 @@ async def learn(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]
     """
     refuse_unfit(feedback, deps.max_chars)
     agents = {agent.id: agent for agent in await _agents(feedback, deps)}
-    candidates = await _candidates(feedback, list(agents.values()), deps)
-    return tuple([await _run(feedback, c, agents[c.agent_id], deps) for c in candidates])
+    # At the first claim there are none.
+    stored = await deps.runs.candidates(feedback.id) if feedback.epoch > 1 else ()
+    begun = () if stored else await _matched(feedback, list(agents.values()), deps)
+    if not stored and not begun:
+        stored = await deps.runs.candidates(feedback.id)  # another worker was faster, or none
+    verdicts = []
+    for candidate in begun or stored:
+        is_begun = bool(begun) and candidate.position == 0
+        agent = agents[candidate.agent_id]
+        verdicts.append(await _run(feedback, candidate, agent, deps, is_begun=is_begun))
+    return tuple(verdicts)
 
 
-async def _candidates(
+async def _matched(
     feedback: Feedback, agents: list[Agent], deps: PollingDeps
 ) -> Sequence[Candidate]:
-    """Return the stored candidates, or those the matcher returns now."""
-    stored = await deps.runs.candidates(feedback.id)
-    if stored:
-        return stored
+    """Store the matcher's answer and return its candidates, the first as started."""
     matched = await match_feedback_to_agents(
         feedback, agents, feedback.task, feedback.events, deps=deps.matching
     )
     parts = matched.agent_feedbacks
     agent_ids = ", ".join(part.agent_id for part in parts)
-    await _tell(feedback, "feedback.matched", deps, agents=agent_ids, reason=matched.reason)
+    await _tell(
+        feedback, "feedback.matched", deps, waits=True, agents=agent_ids, reason=matched.reason
+    )
     return await deps.runs.save_candidates(feedback, parts)
 
 
 async def _run(
-    feedback: Feedback, candidate: Candidate, agent: Agent, deps: PollingDeps
+    feedback: Feedback, candidate: Candidate, agent: Agent, deps: PollingDeps, *, is_begun: bool
 ) -> Verdict:
     if candidate.verdict is not None and _is_of(candidate, feedback):
         return candidate.verdict
-    started = await deps.runs.start(candidate, feedback.generation)
+    started = candidate
+    if not is_begun:
+        started = await deps.runs.start(candidate, feedback.generation)
     with structlog.contextvars.bound_contextvars(candidate_id=started.id, agent_id=agent.id):
         try:
             verdict = await process_feedback_with_react(
@@ -474,12 +484,17 @@ async def _end(feedback: Feedback, outcome: Outcome, deps: PollingDeps) -> None:
 
 
 async def _tell(
-    feedback: Feedback, name: str, deps: PollingDeps, **data: str | int | float | None
+    feedback: Feedback,
+    name: str,
+    deps: PollingDeps,
+    *,
+    waits: bool = False,
+    **data: str | int | float | None,
 ) -> None:
     event = RunEvent(
         name=name, tenant_id=feedback.tenant_id, feedback_id=feedback.id, data=dict(data)
     )
-    await deps.journal.emit(event)
+    await deps.journal.emit(event, waits=waits)
 
 
 def _unexpected(error: BaseException) -> DependencyDown:

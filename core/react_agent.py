@@ -13,7 +13,14 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateSnapshot
 
-from core.agent.loop.deps import ReactDeps, RunContext, RunDeps, run_finished, run_started
+from core.agent.loop.deps import (
+    NO_THREAD,
+    ReactDeps,
+    RunContext,
+    RunDeps,
+    run_finished,
+    run_started,
+)
 from core.agent.loop.middleware import (
     ReactLoop,
     ai_messages,
@@ -32,6 +39,7 @@ from core.agent.model.chat_model import last_words, prompt, usage_of
 from core.domain.errors import IterationsExhausted, NoCommit, PrepareFailed, RunFailed
 from core.domain.messages import Message, joined, term
 from core.domain.models import (
+    NO_USAGE,
     Agent,
     Candidate,
     Feedback,
@@ -60,9 +68,13 @@ class ReactAgent:
     config: RunnableConfig
     context: RunContext
 
+    @property
+    def _is_new(self) -> bool:
+        return self.context.deps.candidate.epoch == 1  # the first start: there is no thread yet
+
     async def saved(self) -> StateSnapshot | None:
         """Return the saved state of the thread, or None. Raises RunFailed if it cannot be read."""
-        if self.context.deps.candidate.epoch == 1:  # the first start: there is no thread yet
+        if self._is_new:
             return None
         state = await self.graph.aget_state(self.config)
         return state if state.values else None
@@ -75,9 +87,9 @@ class ReactAgent:
         """Start or resume the thread and return its messages at the end."""
         # The default durability repeats model calls and effects, under new ids, after a kill;
         # "sync" costs 0.7 ms a step.
-        state = await self.graph.ainvoke(
-            start, self.config, context=self.context, durability="sync"
-        )
+        known = {NO_THREAD: self._is_new, **self.config["configurable"]}
+        config = RunnableConfig(**{**self.config, "configurable": known})
+        state = await self.graph.ainvoke(start, config, context=self.context, durability="sync")
         return [*state["messages"]]
 
 
@@ -136,8 +148,7 @@ async def process_feedback_with_react(
         messages = await _run(own, feedback_content, run)
     except IterationsExhausted as error:
         messages, failure = await own.messages(), error
-    spent = await deps.replies.usage(f"{candidate.thread}:")
-    verdict = _verdict(messages, spent, failure)
+    verdict = _verdict(messages, await _spent_on_skills(messages, run), failure)
     await run_finished(run, verdict)
     return verdict
 
@@ -156,6 +167,14 @@ async def _run(own: ReactAgent, feedback_content: str, deps: RunDeps) -> list[An
             await deps.shared.gate.resume(deps.fence)
         start = {"messages": [await first_message(feedback_content, deps=deps)]}
     return await own.invoke(start)
+
+
+async def _spent_on_skills(messages: Sequence[AnyMessage], deps: RunDeps) -> Usage:
+    """Return what the skill author's answers cost, which are not among the messages."""
+    called = {call["name"] for message in ai_messages(messages) for call in message.tool_calls}
+    if "commit_to_skill" not in called:
+        return NO_USAGE
+    return await deps.shared.replies.usage(f"{deps.candidate.thread}:")
 
 
 def _verdict(messages: list[AnyMessage], spent: Usage, failure: RunFailed | None) -> Verdict:

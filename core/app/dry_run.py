@@ -38,7 +38,7 @@ class DryRuns:
     async def save_candidates(
         self, feedback: Feedback, parts: Sequence[AgentFeedback]
     ) -> Sequence[Candidate]:
-        """Return candidates from the matcher's answer."""
+        """Return candidates from the matcher's answer, the first as started."""
         return [
             Candidate(
                 id=self._new_id(),
@@ -49,6 +49,7 @@ class DryRuns:
                 content=part.learning_candidate.content,
                 intent_hint=part.learning_candidate.intent_hint,
                 generation=feedback.generation,
+                epoch=int(position == 0),
             )
             for position, part in enumerate(parts)
         ]
@@ -147,7 +148,13 @@ class DryJournal:
     def __init__(self, spending: Spending) -> None:
         self._spending = spending
 
-    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
+    async def emit(
+        self,
+        event: RunEvent,
+        spent: Usage = NO_USAGE,
+        *,
+        waits: bool = False,  # noqa: ARG002
+    ) -> None:
         """Charge `spent` to the tenant's day."""
         if spent.model_calls:
             await self._spending.pay(event.tenant_id or "", event.candidate_id or "", spent)

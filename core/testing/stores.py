@@ -142,10 +142,9 @@ class MemoryRuns:
     async def save_candidates(
         self, feedback: Feedback, parts: Sequence[AgentFeedback]
     ) -> Sequence[Candidate]:
-        if not await self.candidates(feedback.id):
-            for position, part in enumerate(parts):
-                self._put(self._candidate(feedback, position, part))
-        return await self.candidates(feedback.id)
+        if await self.candidates(feedback.id):
+            return ()
+        return [self._put(self._candidate(feedback, n, part)) for n, part in enumerate(parts)]
 
     async def start(self, candidate: Candidate, generation: int) -> Candidate:
         if candidate.id not in self.stored:
@@ -203,6 +202,7 @@ class MemoryRuns:
             content=part.learning_candidate.content,
             intent_hint=part.learning_candidate.intent_hint,
             generation=feedback.generation,
+            epoch=int(position == 0),
         )
 
 
@@ -229,7 +229,13 @@ class MemoryJournal:
         """All events, oldest first."""
         return self._own if self._log is None else self._log.events
 
-    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
+    async def emit(
+        self,
+        event: RunEvent,
+        spent: Usage = NO_USAGE,
+        *,
+        waits: bool = False,  # noqa: ARG002
+    ) -> None:
         self.events.append(event)
         if self._runs is not None and event.candidate_id is not None:
             self._runs.spend(event.candidate_id, spent)

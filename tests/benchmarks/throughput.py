@@ -31,6 +31,6 @@ async def measure() -> list[Figure]:
             f"{COUNT / took:.1f} feedback/s",
             f"arithmetic limit {COUNT / limit:.1f}/s",
             limit / took,
-            at_least=0.9,
+            at_least=0.94,
         )
     ]

@@ -20,8 +20,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-
+from core.adapters.postgres.saver import RunSaver
 from core.domain.errors import DependencyDown
 
 T = TypeVar("T")
@@ -70,7 +69,7 @@ class Failpoints:
 
     def wrap(self, name: str, port: T, /) -> T:
         """Return the port with its points: the hook of `open_app`."""
-        if isinstance(port, AsyncPostgresSaver):
+        if isinstance(port, RunSaver):
             return cast("T", SaverWithPoints(port, self))
         return cast("T", PortWithPoints(name, port, self))
 
@@ -148,10 +147,10 @@ class PortWithPoints:
         return context
 
 
-class SaverWithPoints(AsyncPostgresSaver):
+class SaverWithPoints(RunSaver):
     """The saver of ReAct runs with points; a class, since LangGraph checks its type."""
 
-    def __init__(self, saver: AsyncPostgresSaver, points: Failpoints) -> None:
+    def __init__(self, saver: RunSaver, points: Failpoints) -> None:
         super().__init__(saver.conn, serde=saver.serde)
         self._points = points
 

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, timedelta
 
 import psycopg
 import pytest
 
 from core.adapters.postgres.pool import open_pool
-from core.adapters.postgres.queries import Pool, connection, fetch_one, transaction
+from core.adapters.postgres.queries import (
+    Connection,
+    Pool,
+    Statement,
+    connection,
+    fetch_one,
+    gathering,
+    send,
+    transaction,
+    writing,
+)
 from core.adapters.postgres.reads import PostgresReader
-from core.adapters.postgres.runs import PostgresJournal, write_event, write_paid_event
-from core.agent.prices import UNBILLED
+from core.adapters.postgres.runs import PostgresJournal
 from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput
 from core.domain.models import NO_USAGE, RunEvent, Usage
 from tests.support.waiting import SOON, wait_until
@@ -56,10 +67,14 @@ async def test_a_pool_stays_within_its_size_and_closes_all(database: str) -> Non
         wait_until(lambda: conn.execute(_OURS).fetchone() == (0,))
 
 
-async def test_a_transaction_that_stands_still_lets_go_of_its_locks(database: str) -> None:
+@pytest.mark.parametrize("kind", [transaction, writing])
+async def test_a_transaction_that_stands_still_lets_go_of_its_locks(
+    database: str, kind: Callable[[Pool], AbstractAsyncContextManager[Connection]]
+) -> None:
     async with open_pool(database, silence=0.2) as pool:
-        standing = transaction(pool)
+        standing = kind(pool)
         conn = await standing.__aenter__()
+        await (await conn.execute("SELECT 1")).fetchone()
         await conn.execute("LOCK TABLE feedback IN ACCESS EXCLUSIVE MODE")
         assert await fetch_one(pool, "inbox.get", id="x") is None  # it waits for the lock
         with pytest.raises(DatabaseDown):
@@ -88,9 +103,12 @@ async def test_errors_are_the_programs_own(
         await one(pool, statement)
 
 
-async def test_a_transaction_rolls_back_on_any_error(pool: Pool) -> None:
+@pytest.mark.parametrize("kind", [transaction, writing])
+async def test_a_transaction_rolls_back_on_any_error(
+    pool: Pool, kind: Callable[[Pool], AbstractAsyncContextManager[Connection]]
+) -> None:
     async def insert_and_break() -> None:
-        async with transaction(pool) as conn:
+        async with kind(pool) as conn:
             await conn.execute("INSERT INTO agents (id, tenant_id, name) VALUES ('a', 't', 'n')")
             raise ZeroDivisionError
 
@@ -124,25 +142,49 @@ _OURS = (
 
 
 @pytest.mark.parametrize(
-    ("alone", "spent", "flushed"),
+    ("with_what_lasts", "spent", "flushed"),
     [
-        (True, NO_USAGE, "off"),
-        (True, Usage(model_calls=1), "on"),
-        (False, NO_USAGE, "on"),
+        (False, NO_USAGE, "off"),
+        (False, Usage(model_calls=1), "on"),
+        (True, NO_USAGE, "on"),
     ],
 )
-async def test_only_a_lone_event_that_costs_nothing_is_not_waited_for(
-    pool: Pool, alone: bool, spent: Usage, flushed: str
+async def test_only_an_event_without_cost_or_company_is_not_waited_for(
+    pool: Pool, with_what_lasts: bool, spent: Usage, flushed: str
 ) -> None:
+    event = RunEvent(name="model.called")
     async with connection(pool) as conn:
         await conn.execute("SET synchronous_commit TO on")
-        async with conn.transaction():
-            event = RunEvent(name="model.called")
-            if spent.model_calls:
-                await write_paid_event(conn, event, spent, UNBILLED)
-            else:
-                await write_event(conn, event, alone=alone)
-            (row,) = await (await conn.execute("SHOW synchronous_commit")).fetchall()
-        assert row["synchronous_commit"] == flushed
-        (after,) = await (await conn.execute("SHOW synchronous_commit")).fetchall()
-        assert after["synchronous_commit"] == "on"
+    async with gathering(pool):
+        await PostgresJournal(pool).emit(event, spent, waits=True)
+        show = Statement("SHOW synchronous_commit", (), lasts=with_what_lasts)
+        (shown,) = await send(pool, show)
+    assert await shown.fetchone() == {"synchronous_commit": flushed}
+    assert await one(pool, "SHOW synchronous_commit") == "on"
+
+
+async def test_events_that_wait_go_out_before_what_is_read_next(pool: Pool) -> None:
+    told: list[str] = []
+    journal = PostgresJournal(pool, lambda event, _: told.append(event.name))
+    async with gathering(pool):
+        for name in ("feedback.claimed", "feedback.matched"):
+            await journal.emit(RunEvent(name=name, feedback_id="f1"), waits=True)
+        assert not told
+        assert await fetch_one(pool, "inbox.get", id="f1") is None
+        assert told == ["feedback.claimed", "feedback.matched"]
+        await journal.emit(RunEvent(name="feedback.finished", feedback_id="f1"), waits=True)
+    assert [event.name for event in await PostgresReader(pool).events("f1")] == [
+        *told[:2],
+        "feedback.finished",
+    ]
+
+
+async def test_what_waits_outlives_a_statement_that_fails(pool: Pool) -> None:
+    journal = PostgresJournal(pool)
+    async with gathering(pool):
+        await journal.emit(RunEvent(name="feedback.claimed", feedback_id="f1"), waits=True)
+        with pytest.raises(InvalidInput):
+            await send(pool, Statement("SELECT %(text)s::jsonb", {"text": "{"}))
+        assert not await one(pool, "SELECT count(*) FROM run_events")
+    (stored,) = await PostgresReader(pool).events("f1")
+    assert stored.name == "feedback.claimed"

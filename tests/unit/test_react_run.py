@@ -171,7 +171,8 @@ async def test_a_lost_lease_stops_before_the_model_is_called() -> None:
 
 
 async def test_the_author_s_calls_count_as_the_run_s() -> None:
-    bench = Bench([COMMIT, DONE])
+    skill = {"operation": "CREATE", "reason": "asked for"}
+    bench = Bench([calls(("commit_to_skill", skill)), DONE])
     spent = Usage(model_calls=2, input_tokens=7, output_tokens=3)
     await bench.replies.put("c1:1:1:0:author:x", 0, {}, spent, tenant_id="t")
     await bench.replies.put("c1:10:1:0:author:x", 0, {}, spent, tenant_id="t")

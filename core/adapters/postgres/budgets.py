@@ -13,9 +13,11 @@ from psycopg.types.json import Jsonb
 
 from core.adapters.postgres.queries import (
     Pool,
+    Statement,
     execute,
     fetch_all,
     fetch_one,
+    send,
     sql,
     transaction,
     usage_of,
@@ -169,7 +171,8 @@ class PostgresBudgets:
 
     async def _release(self, call_id: str) -> None:
         try:
-            await execute(self._pool, "budgets.release", id=call_id)
+            # With the cost of the call, if that still waits.
+            await send(self._pool, Statement(sql("budgets.release"), {"id": call_id}))
         except DatabaseDown as error:
             # The call's result stands; its reservation expires by itself.
             log.warning("reservation.left_behind", error=error.message)

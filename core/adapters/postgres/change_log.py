@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
+from psycopg import AsyncCursor
 from psycopg import errors as pg
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
@@ -59,19 +60,42 @@ from core.knowledge.search.documents import SearchDocument, skill_search_files, 
 class PostgresUnitOfWork:
     """The `UnitOfWork` port on a connection whose transaction the change log opened.
 
+    `lock` locks the change; its row is read with the first one of the block, to save a trip.
     `events` are to be announced once it commits.
     """
 
-    def __init__(self, conn: Connection) -> None:
+    def __init__(
+        self,
+        conn: Connection,
+        change: Change | None = None,
+        lock: AsyncCursor[DictRow] | None = None,
+    ) -> None:
         self._conn = conn
+        self._change = change
+        self._lock = lock
+        self._row: DictRow | None = None
         self.events: list[RunEvent] = []
+
+    async def require_open(self) -> DictRow | None:
+        """Return the row of the locked change. Raises LeaseLost, Stale if it is not ours to end."""
+        if self._lock is None or self._change is None or self._row is not None:
+            return self._row
+        self._row = await self._lock.fetchone()
+        assert self._row is not None
+        if self._change.candidate_id is not None and self._row["epoch"] != self._change.epoch:
+            raise LeaseLost(Message("lease.candidate", id=self._change.candidate_id))
+        if self._row["status"] != "applying":
+            raise Stale(Message("change.settled", id=self._change.id))
+        return self._row
 
     async def write_item(self, change: Change) -> None:
         if change.after is not None:
             await refuse_repeated(self._conn, change)
         block = "create" if change.before is None else "supersede" if change.after else "end"
+        shared = change.after is not None and change.after.reach.scope is Scope.TENANT
         try:
             written = await self._conn.execute(sql(f"knowledge.{block}"), _version(change))
+            await self._index(change, None if shared else change.agent_id)
             done = await written.fetchone()
         except pg.UniqueViolation as error:
             raise Stale(
@@ -79,8 +103,6 @@ class PostgresUnitOfWork:
             ) from error
         if done is None:
             raise Stale(Message("change.target_moved", kind=change.kind, id=change.target_id))
-        shared = change.after is not None and change.after.reach.scope is Scope.TENANT
-        await self._index(change, None if shared else change.agent_id)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
         await lock_skills(self._conn, change.tenant_id)
@@ -105,7 +127,8 @@ class PostgresUnitOfWork:
             return is_undone  # an earlier state is no reason to list it again
         found = 0
         if is_undone:
-            found = (await self._conn.execute(sql("changes.relist_skill"), params)).rowcount
+            relisted = await self._conn.execute(sql("changes.relist_skill"), params)
+            found = len(await relisted.fetchall())
         await self._conn.execute(sql("changes.forget_unlistings"), params)
         return found > 0
 
@@ -137,8 +160,9 @@ class PostgresUnitOfWork:
     async def close(self, change_id: str, status: ChangeStatus, error: str | None = None) -> None:
         """Set the final status of a change; if it was held, its feedback may end too."""
         params = {"id": change_id, "status": status, "error": error, "said": to_said(error)}
-        row = await (await self._conn.execute(sql("changes.close"), params)).fetchone()
-        if row is not None and row["waited"]:
+        await self._conn.execute(sql("changes.close"), params)
+        row = await self.require_open()
+        if row is not None and row["was_held"]:
             await end_feedback_of_change(self._conn, change_id, row["feedback_id"])
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
@@ -276,14 +300,11 @@ class PostgresChangeLog:
     async def unit_of_work(self, change: Change) -> AsyncIterator[PostgresUnitOfWork]:
         async with writing(self._pool) as conn:
             params = {"id": change.id, "candidate_id": change.candidate_id}
-            row = await (await conn.execute(sql("changes.lock"), params)).fetchone()
-            assert row is not None
-            if change.candidate_id is not None and row["epoch"] != change.epoch:
-                raise LeaseLost(Message("lease.candidate", id=change.candidate_id))
-            if row["status"] != "applying":
-                raise Stale(Message("change.settled", id=change.id))
-            unit = PostgresUnitOfWork(conn)
-            yield unit
+            unit = PostgresUnitOfWork(conn, change, await conn.execute(sql("changes.lock"), params))
+            try:
+                yield unit
+            finally:  # what stands in the way of the change explains what went wrong in the block
+                await unit.require_open()
         self._tell(unit)
 
     def _tell(self, unit: PostgresUnitOfWork) -> None:

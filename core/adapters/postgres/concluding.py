@@ -43,13 +43,13 @@ async def write_all(
     try:
         await _many(conn, "changes.put", change_rows)
         await _many(conn, "knowledge.create", item_rows)
+        for change in changes:  # what is in the way shows where the first row is read
+            await index_document(conn, _document(change))
     except pg.UniqueViolation as error:
         if error.diag.constraint_name == "changes_open_target":
             said = Message("change.target_busy", kind=changes[0].kind, id=changes[0].target_id)
             raise TargetBusy(said) from error
         raise Stale(Message("change.key_at_once", key=changes[0].key)) from error
-    for change in changes:
-        await index_document(conn, _document(change))
     await _many(conn, "changes.record", [history_row(one.history) for one in made])
     params = {"ids": [change.id for change in changes], "status": ChangeStatus.APPLIED}
     await conn.execute(sql("changes.close_all"), params)

@@ -13,11 +13,13 @@ from core.adapters.postgres.jobs import Jobs, Waiting
 from core.adapters.postgres.queries import (
     Connection,
     Pool,
+    Statement,
     execute,
     feedback_of,
     fetch_all,
     fetch_one,
     read_feedback,
+    send,
     sql,
     to_said,
     transaction,
@@ -159,17 +161,21 @@ class PostgresInbox:
         return True
 
     async def finish(self, claimed: Feedback, outcome: Outcome) -> None:
-        params = end_params(claimed.id, claimed.epoch, outcome)
+        end = Statement(sql("inbox.finish"), end_params(claimed.id, claimed.epoch, outcome))
+        release = Statement(sql("inbox.release_waiting"), {"id": claimed.id})
         if outcome.status is FeedbackStatus.HELD:
             async with transaction(self._pool) as conn:
-                if not (await conn.execute(sql("inbox.finish"), params)).rowcount:
+                if not (await conn.execute(*end[:2])).rowcount:
                     raise lease_lost(claimed)
                 await end_held_feedback(conn, claimed.id)  # all its changes may be decided by now
-        elif not await execute(self._pool, "inbox.finish", **params):
-            raise lease_lost(claimed)
+                released = await conn.execute(*release[:2])
+        else:
+            ended, released = await send(self._pool, end, release)
+            if not ended.rowcount:
+                raise lease_lost(claimed)
         # Not in one transaction, which costs two trips for each piece: what is left without a job
         # by a failure in between is found by the next reconciliation.
-        if rows := await fetch_all(self._pool, "inbox.release_waiting", id=claimed.id):
+        if rows := await released.fetchall():
             async with transaction(self._pool) as conn:
                 await self._jobs.defer(conn, [Waiting(row["id"], row["turn"]) for row in rows])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import structlog
 from psycopg.rows import DictRow
@@ -13,11 +14,13 @@ from core.adapters.postgres.answers import KEEP_SECONDS
 from core.adapters.postgres.queries import (
     Connection,
     Pool,
+    Statement,
     candidate_of,
-    connection,
     execute,
     fetch_all,
     fetch_one,
+    send,
+    send_later,
     sql,
     to_said,
     transaction,
@@ -52,29 +55,22 @@ class PostgresJournal:
         self._observe = observe
         self._billing = billing
 
-    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
-        async with connection(self._pool) as conn:
-            if spent.model_calls:
-                await write_paid_event(conn, event, spent, self._billing)
-            else:
-                await write_event(conn, event, alone=True)
-        self._observe(event, spent)
+    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE, *, waits: bool = False) -> None:
+        done = partial(self._observe, event, spent)
+        if spent.model_calls:
+            params = {**event_row(event), **bill(self._billing, event.tenant_id, spent)}
+            written = Statement(sql("journal.pay"), params, done=done)
+        else:
+            written = Statement(sql("journal.emit"), event_row(event), lasts=False, done=done)
+        await (send_later if waits else send)(self._pool, written)
 
 
-async def write_event(conn: Connection, event: RunEvent, *, alone: bool = False) -> None:
+async def write_event(conn: Connection, event: RunEvent) -> None:
     """Write an event in the caller's transaction, which notifies when it commits.
 
-    The caller then calls the observer. `alone`: the transaction contains nothing else.
+    The caller then calls the observer.
     """
-    await conn.execute(sql("journal.emit"), {**event_row(event), "alone": alone})
-
-
-async def write_paid_event(
-    conn: Connection, event: RunEvent, spent: Usage, billing: Billing
-) -> None:
-    """Write the event of a paid call, and charge it."""
-    params = {**event_row(event), **bill(billing, event.tenant_id, spent)}
-    await conn.execute(sql("journal.pay"), params)
+    await conn.execute(sql("journal.emit"), {**event_row(event), "alone": False})
 
 
 def bill(billing: Billing, tenant_id: str | None, spent: Usage) -> dict[str, object]:
@@ -132,7 +128,7 @@ class PostgresRuns:
         self, feedback: Feedback, parts: Sequence[AgentFeedback]
     ) -> Sequence[Candidate]:
         if not parts:
-            return await self.candidates(feedback.id)
+            return ()
         rows = await fetch_all(
             self._pool,
             "runs.save",
@@ -140,8 +136,7 @@ class PostgresRuns:
             generation=feedback.generation,
             parts=Jsonb([self._part(position, part) for position, part in enumerate(parts)]),
         )
-        # No rows come back if another worker stored them while this statement ran.
-        return [candidate_of(row) for row in rows] or await self.candidates(feedback.id)
+        return [candidate_of(row) for row in rows]
 
     async def start(self, candidate: Candidate, generation: int) -> Candidate:
         row = await fetch_one(self._pool, "runs.start", id=candidate.id, generation=generation)
@@ -154,7 +149,8 @@ class PostgresRuns:
         stored = Jsonb(verdict.model_dump(mode="json", exclude_defaults=True))
         said = to_said(*verdict.texts())
         params = {"id": candidate.id, "epoch": candidate.epoch, "verdict": stored, "said": said}
-        if not await execute(self._pool, "runs.finish", **params):
+        (finished,) = await send(self._pool, Statement(sql("runs.finish"), params))
+        if not finished.rowcount:
             raise lease_lost(candidate.id)
 
     async def check(self, fence: Fence) -> None:

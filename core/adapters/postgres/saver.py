@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-import psycopg
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -12,32 +11,57 @@ from langgraph.checkpoint.base import (
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
+    get_serializable_checkpoint_metadata,
 )
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.types import TASKS
+from psycopg.types.json import Jsonb
 
-from core.adapters.postgres.queries import Pool, translate, translated
-from core.domain.errors import RunFailed
+from core.adapters.postgres.queries import Pool, Statement, send, send_later, translated
+from core.agent.loop.deps import NO_THREAD
+from core.domain.errors import RunFailed, SkillWorkerError
 from core.domain.messages import Message
 
+_FIRST_STEP = 0  # before the model's first answer: the input, and the step that hands it on
+_INLINE = (str, int, float, bool, type(None))  # values that the checkpoint's row has itself
 
-class CarefulSaver(AsyncPostgresSaver):
-    """Translates failures to read or write a checkpoint into the program's errors.
+
+class RunSaver(AsyncPostgresSaver):
+    """Stores a run's steps with few trips, and translates failures into the program's errors.
+
+    An answer of the model that calls tools is stored before they are; any other step with the next
+    trip of the piece, which comes before the model is called again or the verdict is stored. The
+    writes of a step's only task are not stored: its checkpoint follows at once. Those of several
+    tasks are, as each ends.
 
     The stock saver lets the decoder's own exception through (any type, depending on the damaged
     bytes), which a worker would take for a defect of its own instead of ending the run.
     """
 
+    def __init__(self, pool: Pool, serde: SerializerProtocol | None = None) -> None:
+        super().__init__(pool, serde=serde)
+        self._pool = pool
+        self._tasks = 0
+        self._versions: ChannelVersions = {}  # those of channels that are not stored yet
+
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the last checkpoint of a thread. Raises RunFailed if it cannot be read."""
+        if config["configurable"].get(NO_THREAD):
+            return None
+        await send(self._pool)
         thread = str(config["configurable"]["thread_id"])
         try:
-            found = await super().aget_tuple(config)
-        except psycopg.Error as error:
-            raise translate(error) from error
+            with translated():
+                found = await super().aget_tuple(config)
+        except SkillWorkerError:
+            raise
         except Exception as error:  # damaged bytes can make the decoder raise anything
             raise _unreadable(thread, f"{type(error).__name__}: {error}") from error
         if found is not None:
-            _check_messages(thread, found.checkpoint["channel_values"].get("messages", []))
+            values = found.checkpoint["channel_values"]
+            _check_messages(thread, values.get("messages", []))
+            self._tasks = len(values.get(TASKS, ()))
         return found
 
     async def aput(
@@ -47,9 +71,16 @@ class CarefulSaver(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Store a checkpoint. Raises DatabaseDown."""
-        with translated():
-            return await super().aput(config, checkpoint, metadata, new_versions)
+        """Store a checkpoint; its config is that of its successor's parent."""
+        values, step = checkpoint["channel_values"], metadata.get("step", _FIRST_STEP + 1)
+        self._tasks = len(values.get(TASKS, ()))
+        self._versions |= new_versions
+        if step >= _FIRST_STEP:
+            statements = self._statements(config, checkpoint, metadata)
+            self._versions = {}
+            await (send if self._tasks else send_later)(self._pool, *statements)
+        place = {**_place(config), "checkpoint_id": checkpoint["id"]}
+        return {"configurable": place}
 
     async def aput_writes(
         self,
@@ -58,9 +89,43 @@ class CarefulSaver(AsyncPostgresSaver):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        """Store what a step has written so far. Raises DatabaseDown."""
-        with translated():
-            await super().aput_writes(config, writes, task_id, task_path)
+        """Store what one of several tasks of a step came to."""
+        if self._tasks > 1:
+            with translated():
+                await super().aput_writes(config, writes, task_id, task_path)
+
+    def _statements(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata
+    ) -> list[Statement]:
+        values = checkpoint["channel_values"]
+        thread, namespace = _place(config).values()
+        inline = {name: value for name, value in values.items() if isinstance(value, _INLINE)}
+        stored = {
+            name: version
+            for name, version in self._versions.items()
+            if name in values
+            and name not in inline
+            and checkpoint["channel_versions"].get(name) == version
+        }
+        parent = config["configurable"].get("checkpoint_id")
+        row = (
+            thread,
+            namespace,
+            checkpoint["id"],
+            None if metadata.get("step") == _FIRST_STEP else parent,  # that one is not stored
+            Jsonb({**checkpoint, "channel_values": inline}),
+            Jsonb(get_serializable_checkpoint_metadata(config, metadata)),
+        )
+        blobs = self._dump_blobs(thread, namespace, values, stored)
+        return [
+            *(Statement(self.UPSERT_CHECKPOINT_BLOBS_SQL, blob) for blob in blobs),
+            Statement(self.UPSERT_CHECKPOINTS_SQL, row),
+        ]
+
+
+def _place(config: RunnableConfig) -> Mapping[str, str]:
+    own = config["configurable"]
+    return {"thread_id": own["thread_id"], "checkpoint_ns": own.get("checkpoint_ns", "")}
 
 
 def _check_messages(thread: str, messages: object) -> None:
@@ -79,6 +144,6 @@ def _unreadable(thread: str, why: str) -> RunFailed:
     )
 
 
-def postgres_saver(pool: Pool) -> AsyncPostgresSaver:
+def postgres_saver(pool: Pool) -> RunSaver:
     """Build a saver, one per run: a saver's lock lets one statement through at a time."""
-    return CarefulSaver(pool)
+    return RunSaver(pool)

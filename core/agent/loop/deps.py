@@ -39,6 +39,7 @@ from core.domain.ports import (
 )
 
 MAX_ITERATIONS = 50
+NO_THREAD = "__no_thread"  # in a run's config: its thread is new, so the saver need not look
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -135,4 +136,4 @@ async def _emit(
         candidate_id=deps.candidate.id,
         data=data,
     )
-    await deps.shared.journal.emit(event, spent)
+    await deps.shared.journal.emit(event, spent, waits=True)

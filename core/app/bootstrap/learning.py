@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from zoneinfo import ZoneInfo
 
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
+from core.adapters.postgres.queries import gathering
 from core.app.bootstrap.model import GuardedModel
 from core.app.bootstrap.pods import log_skipped
 from core.app.bootstrap.stores import Stores, new_id
@@ -187,7 +188,7 @@ def build_learning(
     polling = _polling(stores, react, sources)
 
     async def perform(feedback_id: str) -> None:
-        async with summary.at_work():
+        async with summary.at_work(), gathering(stores.pool):
             await process_feedback(feedback_id, deps=polling)
 
     def worker(concurrency: int) -> JobWorker:

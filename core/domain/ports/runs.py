@@ -32,7 +32,10 @@ class Runs(Protocol):
     async def save_candidates(
         self, feedback: Feedback, parts: Sequence[AgentFeedback]
     ) -> Sequence[Candidate]:
-        """Store the matcher's answer; what is already stored stays."""
+        """Store the matcher's answer, start its first candidate, and return what was stored.
+
+        Nothing, if an answer is stored already: that stays.
+        """
 
     async def start(self, candidate: Candidate, generation: int) -> Candidate:
         """Raise the epoch (and set `generation`), which fences off the previous runner."""
@@ -96,8 +99,11 @@ class CircuitBreaker(Protocol):
 class Journal(Protocol):
     """The event log of runs, for logs and for people watching."""
 
-    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE) -> None:
-        """Write one event and notify; `spent` is charged to the candidate and the tenant's day."""
+    async def emit(self, event: RunEvent, spent: Usage = NO_USAGE, *, waits: bool = False) -> None:
+        """Write one event and notify; `spent` is charged to the candidate and the tenant's day.
+
+        With `waits` it may go out with what the piece of feedback reads or stores next.
+        """
 
 
 # Called with each event once it is committed; it must neither block nor raise.

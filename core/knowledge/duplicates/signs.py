@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from core.knowledge.duplicates.quantities import Quantity, quantities
 from core.knowledge.duplicates.quantity_patterns import CLOCK
@@ -157,9 +158,11 @@ def turned(one: str, other: str) -> Sides:
     Words that move together with their particle, as Korean allows, or with their own value, as in
     a list, are in no other order.
     """
-    mine, theirs = _once(signs_of(one)), _once(signs_of(other))
+    mine, theirs = _once(one), _once(other)
     both = [key for key in mine if key in theirs][:_COMPARED]
     ours, others = [mine[key] for key in both], [theirs[key] for key in both]
+    if all(map(_is_alike, ours, others)) and all(a.at < b.at for a, b in pairwise(others)):
+        return NEITHER  # most texts: spares the comparison of each pair
     moved: dict[int, None] = {}
     for a, first in enumerate(ours):
         for b in range(a + 1, len(ours)):
@@ -184,8 +187,10 @@ class _Placed:
     before: str
 
 
-def _once(signs: Sequence[Sign]) -> dict[str, _Placed]:
-    """Return the signs that occur once, by key; the value of a value is itself."""
+@lru_cache(maxsize=256)
+def _once(text: str) -> Mapping[str, _Placed]:
+    """Return the signs of a text that occur once, by key; the value of a value is itself."""
+    signs = signs_of(text)
     counts = Counter(sign.key for sign in signs)
     found: dict[str, _Placed] = {}
     for at, sign in enumerate(signs):
@@ -194,6 +199,10 @@ def _once(signs: Sequence[Sign]) -> dict[str, _Placed]:
             before = signs[at - 1].key if at else ""
             found[sign.key] = _Placed(sign, at, value, before)
     return found
+
+
+def _is_alike(one: _Placed, other: _Placed) -> bool:
+    return one.sign.role == other.sign.role
 
 
 def _exchanged(first: _Placed, second: _Placed, there: _Placed, back: _Placed) -> bool:

@@ -44,7 +44,7 @@ class RunsContract:
             ("agent-1", 0, "agent-1: 원화"),
             ("agent-2", 1, "agent-2: 원화"),
         ]
-        assert {(c.epoch, c.generation, c.verdict) for c in saved} == {(0, 1, None)}
+        assert [(c.epoch, c.generation, c.verdict) for c in saved] == [(1, 1, None), (0, 1, None)]
         assert list(await runs.candidates(saved[0].feedback_id)) == list(saved)
 
     async def test_a_second_answer_of_the_matcher_changes_nothing(
@@ -52,8 +52,8 @@ class RunsContract:
     ) -> None:
         feedback = await inbox.get(await added(inbox))
         first = await runs.save_candidates(feedback, parts_of(feedback)[:1])
-        second = await runs.save_candidates(feedback, parts_of(feedback))
-        assert list(second) == list(first)
+        assert list(await runs.save_candidates(feedback, parts_of(feedback))) == []
+        assert list(await runs.candidates(feedback.id)) == list(first)
 
     async def test_an_answer_without_parts_gives_no_candidates(
         self, inbox: Inbox, runs: Runs
@@ -66,9 +66,9 @@ class RunsContract:
     ) -> None:
         first, second = await matched(inbox, runs)
         started = await runs.start(first, 3)
-        assert (started.epoch, started.generation) == (1, 3)
+        assert (started.epoch, started.generation) == (first.epoch + 1, 3)
         assert started.thread == f"{first.id}:3"
-        assert (await runs.start(started, 3)).epoch == 2
+        assert (await runs.start(started, 3)).epoch == first.epoch + 2
         assert list(await runs.candidates(first.feedback_id))[1] == second
 
     async def test_a_candidate_that_is_unknown_cannot_start(self, inbox: Inbox, runs: Runs) -> None:

@@ -106,12 +106,13 @@ ORDER BY c.created_at
 -- Always one row, of nulls if there is no such change or candidate. The fence is locked after the
 -- change, because the fencing side checks first whether the change was counted.
 WITH change AS (
-    SELECT status FROM changes WHERE id = %(id)s FOR UPDATE
+    SELECT status, feedback_id, held <> '[]' AS was_held FROM changes WHERE id = %(id)s FOR UPDATE
 ), fence AS (
     SELECT epoch FROM candidates
     WHERE id = %(candidate_id)s AND (SELECT count(*) FROM change) >= 0 FOR SHARE
 )
-SELECT (SELECT status FROM change) AS status, (SELECT epoch FROM fence) AS epoch
+SELECT change.status, change.feedback_id, change.was_held, fence.epoch
+FROM (SELECT) AS one LEFT JOIN change ON true LEFT JOIN fence ON true
 
 -- name: close
 WITH noted AS (
@@ -124,7 +125,6 @@ SET status = %(status)s,
     error = coalesce(%(error)s, error),
     applied_at = CASE WHEN %(status)s = 'applied' THEN clock_timestamp() ELSE applied_at END
 WHERE id = %(id)s
-RETURNING feedback_id, held <> '[]' AS waited
 
 -- name: take_back
 -- What a reverted change had reverted applies again, and what that had reverted in turn does not.
@@ -183,6 +183,7 @@ SELECT a.tenant_id, a.id, u.name
 FROM skill_unlistings u JOIN agents_of_tenants a ON a.tenant_id = u.tenant_id AND a.id = u.agent_id
 WHERE u.tenant_id = %(tenant_id)s AND u.name = %(name)s
 ON CONFLICT DO NOTHING
+RETURNING name
 
 -- name: unforeseen_listers
 SELECT agent_id FROM agent_skills

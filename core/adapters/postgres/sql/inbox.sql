@@ -74,8 +74,12 @@ UPDATE feedback SET status = 'queued', attempts = attempts - 1, waits_for = %(ea
 WHERE id = %(id)s AND epoch = %(epoch)s AND status = 'processing'
 
 -- name: release_waiting
+-- Unless the piece is still ahead: this travels with what ends it, if its claim still holds.
 UPDATE feedback SET waits_for = NULL
 WHERE waits_for = %(id)s AND status = 'queued'
+  AND NOT EXISTS (
+      SELECT FROM feedback e WHERE e.id = %(id)s
+      AND (e.status = 'processing' OR e.status = 'queued' AND e.retry_at IS NULL))
 RETURNING id, turn
 
 -- name: give_back

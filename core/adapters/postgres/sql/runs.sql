@@ -2,23 +2,19 @@
 SELECT * FROM candidates WHERE feedback_id = %(feedback_id)s ORDER BY position
 
 -- name: save
--- What is stored stays: a second answer of the matcher is not mixed in.
-WITH added AS (
-    INSERT INTO candidates (
-        id, feedback_id, agent_id, agent_name, position, content, intent_hint, generation)
-    SELECT id, %(feedback_id)s, agent_id, agent_name, position, content, intent_hint,
-           %(generation)s
-    FROM jsonb_to_recordset(%(parts)s) AS part (
-        id text, agent_id text, agent_name text, position integer, content text,
-        intent_hint text)
-    WHERE NOT EXISTS (SELECT FROM candidates WHERE feedback_id = %(feedback_id)s)
-    ON CONFLICT (feedback_id, position) DO NOTHING
-    RETURNING *
-)
-SELECT * FROM added
-UNION ALL
-SELECT * FROM candidates WHERE feedback_id = %(feedback_id)s
+-- What is stored stays: a second answer of the matcher is not mixed in. The first is started at
+-- once.
+INSERT INTO candidates (
+    id, feedback_id, agent_id, agent_name, position, content, intent_hint, generation, epoch)
+SELECT id, %(feedback_id)s, agent_id, agent_name, position, content, intent_hint,
+       %(generation)s, CASE position WHEN 0 THEN 1 ELSE 0 END
+FROM jsonb_to_recordset(%(parts)s) AS part (
+    id text, agent_id text, agent_name text, position integer, content text,
+    intent_hint text)
+WHERE NOT EXISTS (SELECT FROM candidates WHERE feedback_id = %(feedback_id)s)
 ORDER BY position
+ON CONFLICT (feedback_id, position) DO NOTHING
+RETURNING *
 
 -- name: start
 UPDATE candidates SET epoch = epoch + 1, generation = %(generation)s, verdict = NULL
