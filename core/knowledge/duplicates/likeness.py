@@ -25,7 +25,7 @@ _VALUES, _VALUES_APART, _VALUE_ALONE = 2.3, -2.05, -1.05
 _SUBJECTS_APART, _WORDS_APART = -1.5, -0.5
 # The same with closeness in meaning, for the model `local`: what words say counts on, and across
 # languages, where they say nothing, closeness alone decides, from a lower one on.
-_MEANING_BIAS, _OF_WORDS, _OF_MEANING = -4.0, 0.83, 5.87
+_MEANING_BIAS, _OF_WORDS, _OF_MEANING = -3.85, 0.83, 5.87
 _ACROSS, _ACROSS_MEANING = 2.05, 1.18
 _LEAST_ODDS, _MOST_ODDS = -4.0, 6.0
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from core.knowledge.search.names import names_in
-from core.knowledge.search.spelling import guesses, keys, likely
+from core.knowledge.search.spelling import guesses, keys, likely, synonyms
 from core.knowledge.search.tokens import (
     IN_SENTENCES,
     LITTLE_MARK,
@@ -149,9 +149,9 @@ def weigh(
 ) -> Weighing:
     """Weigh the terms of a query.
 
-    `meant` adds corrections of misspelt terms (term -> factor and document frequency), `names`
-    are keys of items that the query may name. Without a floor a document that shares any term is
-    a hit.
+    `meant` adds synonyms, and corrections of misspelt terms (term -> factor and document
+    frequency), `names` are keys of items that the query may name. Without a floor a document that
+    shares any term is a hit.
     """
     asked = {
         term: corpus.idf(term) * query.factors.get(term, 1.0) * count
@@ -275,16 +275,21 @@ class Index(Protocol):
 async def ask(text: str, index: Index, *, for_name: bool = True) -> Weighing | None:
     """Weigh a query against an index; None if it has no words.
 
-    Spelling corrections are looked up only for words that occur nowhere. With `for_name`, items
-    that the query names come first, and items that match too little of it are no hits.
+    Spelling corrections are looked up only for words that occur nowhere, synonyms always. With
+    `for_name`, items that the query names come first, and items that match too little of it are no
+    hits.
     """
     question = read_question(text)
     if not question.counts:
         return None
     names = names_in(text) if for_name else ()
-    corpus = await index.describe([*question.counts, IN_SENTENCES, *names])
+    alike = synonyms(question)
+    corpus = await index.describe([*question.counts, IN_SENTENCES, *names, *alike])
     found = guesses(question, corpus.frequencies.__contains__) if corpus.documents else {}
     terms = likely(found, await index.known(keys(found))) if found else {}
     counted = await index.count(list(terms)) if terms else {}
     meant = {term: (terms[term], number) for term, number in counted.items()}
+    for term, (own, factor) in alike.items():
+        if number := corpus.frequencies.get(term, 0):  # a rare synonym weighs no more than its word
+            meant[term] = factor, max(number, corpus.frequencies.get(own, 0))
     return weigh(question, corpus, meant, names, has_floor=for_name)
