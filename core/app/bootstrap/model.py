@@ -114,7 +114,7 @@ class Meaning:
         self._settings = settings
         self._name = model
         self._built: LangChainEmbeddings | LocalEmbeddings | None = None
-        self.vectors_of = vectors_of(settings)
+        self._vectors_of = vectors_of(settings)
 
     def model(self) -> Embeddings:
         """Return the model. Raises ConfigurationError."""
@@ -135,7 +135,7 @@ class Meaning:
         made = copy(stores)
         made.ranking = FusedSearch(
             stores.ranking,
-            PostgresVectors(stores.pool, self.vectors_of),
+            self.vectors(stores),
             self.model,
             timeout=self._settings.embedding_timeout_seconds,
             clock=time.monotonic,
@@ -146,8 +146,11 @@ class Meaning:
 
     def backfill(self, stores: Stores) -> Backfill:
         """Return the job that makes vectors. Raises ConfigurationError."""
-        vectors = PostgresVectors(stores.pool, self.vectors_of)
-        return Backfill(vectors, self.model(), clock=time.monotonic)
+        return Backfill(self.vectors(stores), self.model(), clock=time.monotonic)
+
+    def vectors(self, stores: Stores) -> PostgresVectors:
+        """Return the vectors that this model made."""
+        return PostgresVectors(stores.pool, self._vectors_of)
 
     async def close(self) -> None:
         """Close the model's connections, if it was built."""
