@@ -145,13 +145,14 @@ def weigh(
     meant: Mapping[str, tuple[float, int]] | None = None,
     names: Sequence[str] = (),
     *,
+    alike: Mapping[str, tuple[float, int]] | None = None,
     has_floor: bool = True,
 ) -> Weighing:
     """Weigh the terms of a query.
 
-    `meant` adds synonyms, and corrections of misspelt terms (term -> factor and document
-    frequency), `names` are keys of items that the query may name. Without a floor a document that
-    shares any term is a hit.
+    `meant` adds corrections of misspelt terms (term -> factor and document frequency), `alike`
+    synonyms, which make a hit like the word itself, and `names` are keys of items that the query
+    may name. Without a floor a document that shares any term is a hit.
     """
     asked = {
         term: corpus.idf(term) * query.factors.get(term, 1.0) * count
@@ -159,13 +160,15 @@ def weigh(
     }
     floor = {term: corpus.idf(term) * query.floors.get(term, 1.0) for term in query.counts}
     known = {term: corpus.frequencies[term] for term in _heaviest(asked, corpus.frequencies)}
-    guessed = {term: found for term, found in (meant or {}).items() if term not in known}
+    meant = {**(meant or {}), **(alike or {})}
+    guessed = {term: found for term, found in meant.items() if term not in known}
     weights = {term: asked[term] for term in known}
     for term, (factor, number) in guessed.items():
         weights[term] = factor * corpus.idf_of(number)
-    floors = {term: floor.get(term, weights[term]) for term in weights}
     unique = corpus.idf_of(1) if has_floor else 0.0
     whole = sum(floor.values())
+    floor |= {term: corpus.idf_of(number) for term, (_, number) in (alike or {}).items()}
+    floors = {term: floor.get(term, weights[term]) for term in weights}
     needed = min(SHARE * whole, MOST_NEEDED * unique)
     enough = min(needed, max(ENOUGH * unique, LEAST_SHARE * whole))
     frequencies = known | {term: number for term, (_, number) in guessed.items()}
@@ -289,7 +292,10 @@ async def ask(text: str, index: Index, *, for_name: bool = True) -> Weighing | N
     terms = likely(found, await index.known(keys(found))) if found else {}
     counted = await index.count(list(terms)) if terms else {}
     meant = {term: (terms[term], number) for term, number in counted.items()}
-    for term, (own, factor) in alike.items():
-        if number := corpus.frequencies.get(term, 0):  # a rare synonym weighs no more than its word
-            meant[term] = factor, max(number, corpus.frequencies.get(own, 0))
-    return weigh(question, corpus, meant, names, has_floor=for_name)
+    frequencies = corpus.frequencies
+    known = {
+        term: (factor, max(frequencies[term], frequencies.get(own, 0)))  # no rarer than its word
+        for term, (own, factor) in alike.items()
+        if term in frequencies
+    }
+    return weigh(question, corpus, meant, names, alike=known, has_floor=for_name)
