@@ -23,7 +23,7 @@ from core.knowledge.search.vectors import KOREAN_SHARE, hangul_share, mean, unit
 LOCAL = "local"
 # What the database calls the vectors: another model or another way to centre is another name.
 LOCAL_VECTORS = "local:multilingual-e5-small-q4/1"
-MOST_TOKENS = 512  # the model knows no positions beyond, and the library would read past them
+MOST_TOKENS = 512  # those of the model; the library averages windows of longer texts, without end
 PIECE_CHARS = 1_000  # a query waits for one piece of a batch, 1.5 s at most, not for the batch
 _LEAST_CHARS = 16
 _FLAGS = ("avx2", "fma")
