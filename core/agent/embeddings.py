@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from core.agent.local_embeddings import LOCAL, LocalEmbeddings, build_local
 from core.agent.model.errors import translate_model_errors
 from core.domain.errors import ConfigurationError, InvalidInput, ModelDown, SkillWorkerError
 from core.domain.messages import Message
@@ -72,13 +73,16 @@ def build_embeddings(
     proxy_url: str | None = None,
     proxy_api_key: str | None = None,
     timeout: float = 60.0,
-) -> LangChainEmbeddings:
+) -> LangChainEmbeddings | LocalEmbeddings:
     """Build the embedding model that `EMBEDDING_MODEL` names; `timeout` is in seconds a call.
 
+    `local` is the model of the extra `meaning`, which runs in this process. Others are
     `openai:text-embedding-3-small`, `ollama:bge-m3`, … as LangChain writes them. With `proxy_url`
     the name goes to that OpenAI-compatible server, unless it names another LangChain provider.
     Failed calls are not retried here. Raises ConfigurationError.
     """
+    if model == LOCAL:
+        return build_local()
     provider, _, name = model.partition(":")
     try:
         if proxy_url and not (name and provider in DIRECT):

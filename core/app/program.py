@@ -48,7 +48,7 @@ from core.domain.errors import ConfigurationError
 from core.domain.messages import Message
 from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Pause, Receipt, Verdict
 from core.domain.observers import all_of, log_event
-from core.domain.ports import NewId
+from core.domain.ports import NewId, Vectors
 from core.domain.tasks import end_tasks, repeat
 from core.polling_manager import SourcePoller
 
@@ -96,6 +96,7 @@ class App:
     review_slots: ReviewSlots = field(default_factory=ReviewSlots)
     checks: AskChecks = nothing_checked
     learning: Learning | None = None
+    vectors: Vectors | None = None
 
     @property
     def summary(self) -> RunSummary:
@@ -309,6 +310,7 @@ async def open_app(
         yield App(
             stores=stores,
             gate=gate,
+            vectors=meaning.vectors(stores) if meaning else None,
             dry_gate=dry_gate,
             new_id=new_id,
             feedback_max_chars=settings.feedback_max_chars,

@@ -328,9 +328,9 @@ class KnowledgeSettings(BaseSettings):
 
     embedding_model: str | None = Field(
         default=None,
-        description="Embedding model in LangChain's form that search uses beside its words."
-        " Unset: words alone.",
-        examples=["openai:text-embedding-3-small"],
+        description="Embedding model that search uses beside its words: `local` (the extra"
+        " `meaning`, without a key) or one in LangChain's form. Unset: words alone.",
+        examples=["local"],
     )
     embedding_timeout_seconds: Seconds = Field(
         default=5,

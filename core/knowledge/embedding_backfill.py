@@ -20,6 +20,7 @@ CALL_SECONDS = 60.0
 LEASE_SECONDS = 2 * CALL_SECONDS  # outlives one call; a dead worker blocks the job no longer
 ENLIST_SECONDS = 600.0
 SHORTEST_CHARS = 250
+PROGRESS_SECONDS = 10.0  # between two lines about many documents that wait for their vectors
 # Unrelated texts: the similarity a model finds among them is its noise floor.
 UNRELATED = (
     "The cat sleeps on the warm windowsill.",
@@ -48,6 +49,8 @@ class Backfill:
         self._clock = clock
         self._enlist_at = float("-inf")
         self._enlist_pause = 1.0
+        self._told_at = float("-inf")
+        self._is_compared = False
 
     async def work(self) -> int:
         """Embed until nothing is left, another worker does, or the model fails; return how many.
@@ -71,9 +74,28 @@ class Backfill:
         self._enlist_at = self._clock() + self._enlist_pause
         self._enlist_pause = min(ENLIST_SECONDS, 2 * self._enlist_pause)
 
+    async def _tell_progress(self) -> None:
+        """Log how many documents wait; at first also which other models have made vectors."""
+        if self._clock() - self._told_at < PROGRESS_SECONDS:
+            return
+        self._told_at = self._clock()
+        found = await self._vectors.backlog()
+        if found.others and not self._is_compared:
+            log.warning("embeddings.model_differs", model=found.model, others=[*found.others])
+        self._is_compared = True
+        if found.waiting > BATCH:
+            log.info(
+                "embeddings.filling",
+                model=found.model,
+                done=found.documents - found.waiting,
+                documents=found.documents,
+            )
+
     async def _batches(self) -> int:
         done = 0
         while batch := await self._vectors.take(BATCH, LEASE_SECONDS):
+            if batch.dimension is None or len(batch.documents) == BATCH:
+                await self._tell_progress()
             made = await self._attempt(batch)
             if made is None:
                 break

@@ -333,4 +333,4 @@ def _told(kind: Kind, evidence: Evidence) -> NearDuplicate:
 
 
 def _known(item: KnownText) -> Known:
-    return Known(id=item.id, name=item.name, text=item.content, kind=item.kind)
+    return Known(item.id, item.name, item.content, item.kind, item.closeness)

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from core.adapters.embedded.postgres import embedded_postgres
 from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import open_pool
-from core.adapters.postgres.queries import Pool, connection
+from core.adapters.postgres.queries import Connection, Pool, connection
 from core.adapters.postgres.vectors import PostgresVectors
 from core.domain.models.vectors import Vector
 from core.knowledge.search.vectors import unit
@@ -26,15 +26,17 @@ MODEL = "benchmark"
 _RANDOM = (
     "(SELECT array_agg(random() - 0.5 + 0 * (i + {seed})) FROM generate_series(1, {dimension}) i)"
 )
-_MAKE = """
+_DOCUMENTS = """
+INSERT INTO search_models (name, dimension) VALUES ('benchmark', {dimension});
+INSERT INTO search_documents (tenant_id, kind, item_id, name, content)
+    SELECT 't', 'MEMORY', n, 'name', 'content' FROM generate_series(1, {size}) n;
+"""
+_VECTORS = """
 CREATE TEMP TABLE shared AS SELECT 1 AS id, {random_1}::vector AS v;
 CREATE TEMP TABLE subjects AS
     SELECT n AS id, {random_n}::vector + (SELECT v FROM shared) AS v
     FROM generate_series(1, {subjects}) n;
 CREATE UNIQUE INDEX ON subjects (id);
-INSERT INTO search_models (name, dimension) VALUES ('benchmark', {dimension});
-INSERT INTO search_documents (tenant_id, kind, item_id, name, content)
-    SELECT 't', 'MEMORY', n, 'name', 'content' FROM generate_series(1, {size}) n;
 CREATE TEMP TABLE made AS
     SELECT s.document_id, s.model_id,
            l2_normalize({random_d}::vector + (SELECT v FROM subjects
@@ -88,15 +90,31 @@ async def _figure(pool: Pool, size: int, dimension: int) -> Figure:
 
 async def make(pool: Pool, size: int, dimension: int) -> list[Vector]:
     """Write documents with vectors, past the pipeline, and return queries near some of them."""
+    values = _values(size, dimension)
+    async with connection(pool) as conn:
+        await _run(conn, _DOCUMENTS, values)
+        await _run(conn, _VECTORS, values)
+        rows = await conn.execute(_QUERY.format(**values, queries=QUERIES).encode())
+        return [unit([*map(float, row["v"][1:-1].split(","))]) for row in await rows.fetchall()]
+
+
+async def fill(pool: Pool, size: int, dimension: int) -> None:
+    """Write a random vector for each of the documents that wait for one, past the pipeline."""
+    async with connection(pool) as conn:
+        await _run(conn, _VECTORS, _values(size, dimension))
+
+
+def _values(size: int, dimension: int) -> dict[str, object]:
     values: dict[str, object] = {"dimension": dimension, "subjects": size // 20, "size": size}
     for name, seed in (("random_1", "1"), ("random_n", "n"), ("random_d", "s.document_id")):
         values[name] = _RANDOM.format(seed=seed, dimension=dimension)
-    async with connection(pool) as conn:
-        for statement in _MAKE.format(**values).split(";\n"):
-            if statement.strip():
-                await conn.execute(statement.encode())
-        rows = await conn.execute(_QUERY.format(**values, queries=QUERIES).encode())
-        return [unit([*map(float, row["v"][1:-1].split(","))]) for row in await rows.fetchall()]
+    return values
+
+
+async def _run(conn: Connection, script: str, values: dict[str, object]) -> None:
+    for statement in script.format(**values).split(";\n"):
+        if statement.strip():
+            await conn.execute(statement.encode())
 
 
 async def _looked(

@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 
 from core.adapters.postgres.queries import connection, transaction
 from core.adapters.postgres.search import PostgresSearch, index_document
+from core.domain.ports import Ranking
 from tests.benchmarks import search_latency
 from tests.benchmarks.search_database import database
+from tests.benchmarks.search_meaning import WITH_MEANING, by_meaning
 from tests.benchmarks.search_rivals import RIVALS, Bm25, FullText
 from tests.benchmarks.search_sets import AGENT, DATA, TENANT, Query, documents, queries
 from tests.benchmarks.table import Figure
@@ -29,6 +31,7 @@ class Found:
     query: Query
     ours: Sequence[str]
     rivals: Mapping[str, Sequence[str]]
+    meant: Sequence[str] | None = None
 
 
 async def measure() -> list[Figure]:
@@ -44,6 +47,7 @@ async def recall() -> list[Figure]:
         by_category[one.query.category].append(one)
     show_misses(found)
     figures = [_total(found, half) for half in (False, True)]
+    figures += [_with_meaning(found, half) for half in (False, True) if found[0].meant is not None]
     for category, ones in by_category.items():
         for half in (False, True):
             part = [f for f in ones if f.query.held_out == half]
@@ -55,7 +59,7 @@ async def look() -> tuple[list[Found], Figure]:
     """Index the corpus and run all queries in all searches; in ours also the hopeless ones."""
     corpus = documents()
     rivals = {name: Bm25(corpus, terms) for name, terms in RIVALS.items()}
-    async with database() as pool:
+    async with database(vectors=True) as pool:
         async with transaction(pool) as conn:
             for document in corpus:
                 await index_document(conn, document)
@@ -72,6 +76,9 @@ async def look() -> tuple[list[Found], Figure]:
                 )
                 for query in queries()
             ]
+        async with by_meaning(pool) as fused:
+            if fused:
+                found = [await _meant(one, fused) for one in found]
         return found, await _quiet(search)
 
 
@@ -87,7 +94,14 @@ def show_misses(found: Sequence[Found]) -> None:
             )
 
 
-async def _ours(search: PostgresSearch, query: str) -> list[str]:
+async def _meant(one: Found, fused: Ranking) -> Found:
+    """Add what search with meaning returns; it reads decomposed text as composed."""
+    if one.query.category == "NFD input":
+        return replace(one, meant=one.ours)
+    return replace(one, meant=await _ours(fused, one.query.text))
+
+
+async def _ours(search: Ranking, query: str) -> list[str]:
     hits = await search.search(query, tenant_id=TENANT, agent_id=AGENT, kind=None, limit=FIRST)
     return [hit.id for hit in hits]
 
@@ -114,6 +128,14 @@ def _total(found: Sequence[Found], half: bool) -> Figure:
     first = sum(bool(f.query.wanted & {*f.ours[:1]}) for f in part) / len(part)
     figure = _figure(f"search: recall@5, {HALVES[half]}", part)
     return replace(figure, measured=f"{figure.measured}; the first hit {first:.3f}")
+
+
+def _with_meaning(found: Sequence[Found], half: bool) -> Figure:
+    meant = [replace(one, ours=one.meant or ()) for one in found]
+    figure, by_words = _total(meant, half), _total(found, half)
+    name = figure.name.replace("search:", f"search {WITH_MEANING}:")
+    against = f"by words alone {by_words.measured}; {figure.against}"
+    return replace(figure, name=name, against=against, at_least=None)
 
 
 def _figure(name: str, found: Sequence[Found], *, promised: bool = True) -> Figure:

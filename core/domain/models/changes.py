@@ -76,7 +76,7 @@ class Hit(Model):
 class KnownText(Model):
     """A known item with its text (for rules and skills, the text that is searched).
 
-    `score` is its similarity in the search, 0 to 1.
+    `score` is its similarity in the search, 0 to 1, `closeness` that in meaning if it is known.
     """
 
     id: str
@@ -85,6 +85,7 @@ class KnownText(Model):
     agent_id: str | None
     content: str
     score: float
+    closeness: float | None = None
 
 
 class Nearby(Model):

@@ -36,8 +36,13 @@ class Embedded:
 
 @dataclass(frozen=True)
 class VectorBacklog:
-    """How many documents should have a vector, how many still lack it, and the last error."""
+    """How many documents should have a vector, how many still lack it, and the last error.
+
+    `model` names the model as the database does, `others` those whose vectors are kept beside.
+    """
 
     documents: int
     waiting: int
     error: str = ""
+    model: str = ""
+    others: tuple[str, ...] = ()

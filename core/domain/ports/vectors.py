@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from core.domain.models import Kind, KnownText
-from core.domain.models.vectors import Embedded, Vector, VectorBatch
+from core.domain.models.vectors import Embedded, Vector, VectorBacklog, VectorBatch
 
 
 class Embeddings(Protocol):
@@ -58,3 +58,6 @@ class Vectors(Protocol):
 
         They grow with each consecutive failure, up to five minutes, and are at least `retry_after`.
         """
+
+    async def backlog(self) -> VectorBacklog:
+        """Count the documents that lack a vector, and name the other models with vectors."""

@@ -26,6 +26,8 @@ async def ask_embeddings(settings: Settings) -> str | Check:
         backlog = await bootstrap.vector_backlog(settings)
     except (DatabaseDown, ConfigurationError):
         return answers  # the check of the database reports it
+    if backlog.others:
+        answers += f"; vectors of {', '.join(backlog.others)} are kept beside and not used"
     if not backlog.waiting:
         return f"{answers}; all {backlog.documents} documents have theirs"
     waiting = f"{answers}; {backlog.waiting} of {backlog.documents} documents wait for theirs"

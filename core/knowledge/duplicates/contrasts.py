@@ -11,6 +11,7 @@ from core.knowledge.duplicates.markers import DENYING, OPPOSED, Turn, turns
 from core.knowledge.duplicates.quantities import Quantity
 from core.knowledge.duplicates.signs import NEITHER, Sides, leftover, turned
 from core.knowledge.duplicates.words import Words
+from core.knowledge.search.hanja import as_hangul
 
 SHOWN = 8
 What = Literal["number", "negation", "name", "order", "scope", "limit", "duty", "words"]
@@ -38,13 +39,14 @@ def differences(new: Words, known: Words) -> list[Difference]:
     """
     names, words = _unshared(new, known)
     other_names, other_words = _unshared(known, new)
+    hanja, other_hanja = _hanja(new, known)
     found = [
         Difference("number", _values(new, known), _values(known, new)),
         Difference("negation", *_denials(new, known)),
         Difference("name", names, other_names),
         *(Difference(turn, *_turn(turn, new, known)) for turn in _TURNS),
         Difference("order", *_order(new, known)),
-        Difference("words", words, other_words),
+        Difference("words", words + hanja, other_words + other_hanja),
     ]
     told = [difference for difference in found if difference.new or difference.known]
     if told:
@@ -68,6 +70,15 @@ def _unshared(one: Words, other: Words) -> tuple[tuple[str, ...], tuple[str, ...
     alone = [word for word, share in covered(one, other) if not share and word.weight >= 1]
     names = [word.text for word in alone if word.names]
     return tuple(names[:SHOWN]), tuple(w.text for w in alone if not w.names)[:SHOWN]
+
+
+def _hanja(new: Words, known: Words) -> Sides:
+    """Return words of one reading that both texts write in other Hanja: 市場 and 市長."""
+    if not new.hanja or not known.hanja:
+        return NEITHER
+    read = {as_hangul(word): word for word in known.hanja if word not in new.hanja}
+    alone = [word for word in new.hanja if word not in known.hanja and as_hangul(word) in read]
+    return tuple(alone), tuple(read[as_hangul(word)] for word in alone)
 
 
 def _values(one: Words, other: Words) -> tuple[str, ...]:

@@ -23,6 +23,11 @@ Covered: TypeAlias = "list[tuple[Word, float]]"
 _BIAS, _SHARE, _SHARED = -2.0, 2.0, 2.9
 _VALUES, _VALUES_APART, _VALUE_ALONE = 2.3, -2.05, -1.05
 _SUBJECTS_APART, _WORDS_APART = -1.5, -0.5
+# The same with closeness in meaning, for the model `local`: what words say counts on, and across
+# languages, where they say nothing, closeness alone decides, from a lower one on.
+_MEANING_BIAS, _OF_WORDS, _OF_MEANING = -3.85, 0.83, 5.87
+_ACROSS, _ACROSS_MEANING = 2.05, 1.18
+_LEAST_ODDS, _MOST_ODDS = -4.0, 6.0
 
 
 class Match:
@@ -75,6 +80,17 @@ class Match:
     def is_near(self) -> bool:
         """Whether both are of one matter; surely if only a single word or the values differ."""
         return self.odds >= 0 or self._differs_once
+
+    def is_near_at(self, closeness: float, across: bool) -> bool:
+        """Whether both are of one matter, with their closeness in meaning, 0 to 1.
+
+        `across`: one of them is Korean and the other is not.
+        """
+        of_words = _OF_WORDS * min(max(self.odds, _LEAST_ODDS), _MOST_ODDS)
+        odds = _MEANING_BIAS + of_words + _OF_MEANING * closeness
+        if across:
+            odds += _ACROSS + _ACROSS_MEANING * closeness
+        return odds >= 0 or self._differs_once
 
     @property
     def _differs_once(self) -> bool:

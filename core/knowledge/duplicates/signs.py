@@ -12,7 +12,8 @@ from itertools import pairwise
 
 from core.knowledge.duplicates.quantities import Quantity, quantities
 from core.knowledge.duplicates.quantity_patterns import CLOCK
-from core.knowledge.duplicates.words import korean_stem, senses
+from core.knowledge.duplicates.words import korean_stem
+from core.knowledge.search.spelling import senses
 from core.knowledge.search.tokens import stem
 
 MAX_SIGNS = 400

@@ -19,6 +19,7 @@ from core.knowledge.duplicates.contrasts import (
 )
 from core.knowledge.duplicates.likeness import Match, contained, covered
 from core.knowledge.duplicates.words import REMEMBERED_CHARS, Words, words_of
+from core.knowledge.search.vectors import KOREAN_SHARE, hangul_share
 
 SHINGLE = 3
 NEAR_SHINGLES = 0.5
@@ -34,12 +35,13 @@ _PART = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bNo\.)(?<=[.!?。])\s
 
 @dataclass(frozen=True)
 class Known:
-    """A known item as text."""
+    """A known item as text; `closeness` is its likeness in meaning, 0 to 1, where it is known."""
 
     id: str
     name: str
     text: str
     kind: str = ""
+    closeness: float | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class Evidence:
 
     def data(self) -> dict[str, JsonValue]:
         """Return the evidence as data for the model."""
+        close = self.known.closeness
         return {
             "id": self.known.id,
             "name": self.known.name,
@@ -87,6 +90,7 @@ class Evidence:
             "near_duplicate": self.is_near,
             "similarity": round(self.similarity, 3),
             "held": round(self.contained, 3),
+            **({"close_in_meaning": round(close, 3)} if close is not None else {}),
             "name_collision": self.name_collision,
             "trigger_collision": self.trigger_collision,
             "shared": [*self.shared],
@@ -128,6 +132,8 @@ class Evidence:
             parts.append(Message("near.same_name"))
         if self.trigger_collision:
             parts.append(Message("near.same_request"))
+        if self.is_near and not self.shared and self.known.closeness is not None:
+            parts.append(Message("search.by_meaning"))
         if self.shared:
             parts.append(Message("near.both_say", words=", ".join(self.shared)))
         parts += [_said(difference) for difference in self.told]
@@ -155,12 +161,21 @@ def evidence(content: str, item: Known) -> Evidence:
     """Compare a text with one known item."""
     if normal_form(content) == normal_form(item.text):
         return Evidence(item, is_exact=True, is_near=False, similarity=1.0, contained=1.0)
-    match = _nearest(words_of(content), words_of(item.text), content, item.text)
+    new, known = words_of(content), words_of(item.text)
+    match = _nearest(new, known, content, item.text)
     shingled = shingle_similarity(content, item.text)
+    is_near = match.is_near
+    if item.closeness is not None:
+        across = (hangul_share(content) >= KOREAN_SHARE) != (
+            hangul_share(item.text) >= KOREAN_SHARE
+        )
+        is_of_part = match.one is not new or match.other is not known
+        # The closeness is that of the whole texts: it takes nothing from what a part says.
+        is_near = match.is_near_at(item.closeness, across) or (is_near and is_of_part)
     return Evidence(
         item,
         is_exact=False,
-        is_near=match.is_near or shingled >= NEAR_SHINGLES,
+        is_near=is_near or shingled >= NEAR_SHINGLES,
         similarity=max(match.alike, shingled),
         contained=match.contained,
         words=(match.one, match.other),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeVar
 
@@ -60,13 +61,19 @@ def fuse_hits(
     ]
 
 
-def fuse_texts(by_words: Sequence[KnownText], by_meaning: Sequence[KnownText]) -> list[KnownText]:
+def fuse_texts(
+    by_words: Sequence[KnownText], by_meaning: Sequence[KnownText], *, tells_near: bool = False
+) -> list[KnownText]:
     """Fuse texts found by words with those found by embedding; all are returned.
 
-    The score stays that by words, 0 for texts found by embedding alone.
+    The score stays that by words, 0 for texts found by embedding alone. Where the embedding
+    `tells_near`, its score is the closeness.
     """
     found = {_key(known): known.model_copy(update={"score": 0.0}) for known in by_meaning}
     found |= {_key(known): known for known in by_words}
+    for known in by_meaning if tells_near else ():
+        close = {"closeness": known.score}
+        found[_key(known)] = found[_key(known)].model_copy(update=close)
     order = reciprocal_rank([[_key(k) for k in by_words], [_key(k) for k in by_meaning]])
     return [found[key] for key in order]
 
@@ -110,11 +117,23 @@ CACHED_QUERIES = 256
 LONGEST_PAUSE = 60.0
 
 
+@dataclass(frozen=True)
+class _Scope:
+    tenant_id: str
+    agent_id: str | None
+    kind: Kind | None
+
+
+async def _nothing() -> None:
+    """Find nothing."""
+
+
 class FusedSearch:
     """The `Ranking` port over a search by words, the vectors of its documents, and their model.
 
     `embeddings` is called before the first query; its errors propagate. After a failed query the
     model is not asked for a pause that grows to a minute: a search must not wait for it.
+    `tells_near`: its closeness is comparable with that of the model that duplicates were tuned on.
     """
 
     def __init__(
@@ -125,13 +144,15 @@ class FusedSearch:
         *,
         timeout: float,
         clock: Callable[[], float],
+        tells_near: bool = False,
     ) -> None:
         self._words = words
         self._vectors = vectors
         self._embeddings = embeddings
         self._timeout = timeout
         self._clock = clock
-        self._cached: OrderedDict[str, Vector] = OrderedDict()
+        self._tells_near = tells_near
+        self._cached: OrderedDict[tuple[str, bool], Vector] = OrderedDict()
         self._failures = 0
         self._again_at = float("-inf")
 
@@ -139,56 +160,63 @@ class FusedSearch:
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
     ) -> Sequence[Hit]:
         """Return the items most similar to `query` by both rankings, best first."""
-        vector = await self._vector(query) if limit > 0 else None
-        if vector is None:
-            return await self._words.search(
-                query, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit
-            )
+        scope = _Scope(tenant_id, agent_id, kind)
         depth = limit + DEPTH  # a hit below the limit in both rankings may be above it fused
-        worded = await self._words.search(
-            query, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=depth
+        meaning = self._meaning(query, scope, depth) if limit > 0 else _nothing()
+        worded, meant = await asyncio.gather(
+            self._words.search(query, **vars(scope), limit=depth if limit > 0 else limit), meaning
         )
-        meant = await self._vectors.nearest(
-            vector, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=depth
-        )
-        return fuse_hits(worded, meant, limit, query=query)
+        return [*worded][:limit] if meant is None else fuse_hits(worded, meant, limit, query=query)
 
     async def near(
         self, text: str, *, tenant_id: str, agent_id: str | None, kind: Kind, limit: int
     ) -> Nearby:
-        """Return the items of a kind most similar by words, and as many again by embedding."""
-        worded = await self._words.near(
-            text, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit
+        """Return the items of a kind most similar by words, and as many again by embedding.
+
+        With `tells_near`, those found by embedding have their closeness in meaning.
+        """
+        scope = _Scope(tenant_id, agent_id, kind)
+        meaning = self._meaning(text, scope, limit, is_query=False) if limit > 0 else _nothing()
+        worded, meant = await asyncio.gather(
+            self._words.near(text, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit),
+            meaning,
         )
-        vector = await self._vector(text) if limit > 0 else None
-        meant: Sequence[KnownText] = ()
-        if vector is not None:
-            meant = await self._vectors.nearest(
-                vector, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit
-            )
-        return worded.model_copy(update={"items": tuple(fuse_texts(worded.items, meant))})
+        texts = fuse_texts(worded.items, meant or (), tells_near=self._tells_near)
+        return worded.model_copy(update={"items": tuple(texts)})
 
     async def refresh(self, tenant_id: str) -> None:
         await self._words.refresh(tenant_id)
 
-    async def _vector(self, query: str) -> Vector | None:
-        """Return the vector of a query, None if the model does not provide one in time."""
-        text = query[:QUERY_CHARS]
-        if text in self._cached:
-            self._cached.move_to_end(text)
-            return self._cached[text]
+    async def _meaning(
+        self, text: str, scope: _Scope, limit: int, *, is_query: bool = True
+    ) -> Sequence[KnownText] | None:
+        """Return the items nearest in meaning, None if the model does not answer in time."""
+        vector = await self._vector(text[:QUERY_CHARS], is_query)
+        if vector is None:
+            return None
+        return await self._vectors.nearest(vector, **vars(scope), limit=limit)
+
+    async def _vector(self, text: str, is_query: bool) -> Vector | None:
+        if (text, is_query) in self._cached:
+            self._cached.move_to_end((text, is_query))
+            return self._cached[text, is_query]
         model = self._embeddings()
         if self._clock() < self._again_at or next(scan(text), None) is None:
             return None
-        vector = await self._asked(model, text)
+        vector = await self._asked(model, text, is_query)
         if vector is not None:
-            self._cache(text, vector)
+            self._cached[text, is_query] = vector
+            if len(self._cached) > CACHED_QUERIES:
+                self._cached.popitem(last=False)
         return vector
 
-    async def _asked(self, model: Embeddings, text: str) -> Vector | None:
+    async def _asked(self, model: Embeddings, text: str, is_query: bool) -> Vector | None:
         try:
             async with asyncio.timeout(self._timeout):
-                vector = await model.embed_query(text)
+                if is_query:
+                    vector = await model.embed_query(text)
+                else:  # as the known texts were embedded: models may tell a question from a text
+                    (vector,) = await model.embed_documents([text])
         except InvalidInput:
             return None
         except TimeoutError:
@@ -207,8 +235,3 @@ class FusedSearch:
         self._failures += 1
         self._again_at = self._clock() + pause
         log.warning("embeddings.missed", error=reason, next_in=pause)
-
-    def _cache(self, text: str, vector: Vector) -> None:
-        self._cached[text] = vector
-        if len(self._cached) > CACHED_QUERIES:
-            self._cached.popitem(last=False)

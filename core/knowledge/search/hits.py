@@ -11,9 +11,11 @@ from typing import NamedTuple
 from core.domain.messages import Message, joined
 from core.domain.models import Hit, Kind
 from core.knowledge.search.documents import headings
+from core.knowledge.search.hanja import as_hangul
 from core.knowledge.search.tokens import (
     Reader,
     Token,
+    has_hanja,
     has_strays,
     is_gram,
     is_single,
@@ -33,7 +35,13 @@ _NUMBER = re.compile(r"\d+")
 def spots(text: str, terms: Collection[str]) -> list[Token]:
     """Return the occurrences of these terms in a text (NFC), in order: the first 200 of each."""
     grams = () if has_strays(text) else [term for term in terms if is_gram(term)]
-    found = [Token(term, at, at + len(term)) for term in grams for at in _starts(text, term)]
+    texts = {text, as_hangul(text)} if has_hanja(text) else {text}
+    found = [
+        Token(term, at, at + len(term))
+        for one in sorted(texts)
+        for term in grams
+        for at in _starts(one, term)
+    ]
     if len(grams) < len(terms):
         found += _read(text, {*terms}.difference(grams))
     found.sort(key=lambda token: token[1:3])

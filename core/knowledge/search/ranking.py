@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from core.knowledge.search.names import names_in
-from core.knowledge.search.spelling import guesses, keys, likely
+from core.knowledge.search.spelling import guesses, keys, likely, synonyms
 from core.knowledge.search.tokens import (
     IN_SENTENCES,
     LITTLE_MARK,
@@ -145,13 +145,14 @@ def weigh(
     meant: Mapping[str, tuple[float, int]] | None = None,
     names: Sequence[str] = (),
     *,
+    alike: Mapping[str, tuple[float, int]] | None = None,
     has_floor: bool = True,
 ) -> Weighing:
     """Weigh the terms of a query.
 
-    `meant` adds corrections of misspelt terms (term -> factor and document frequency), `names`
-    are keys of items that the query may name. Without a floor a document that shares any term is
-    a hit.
+    `meant` adds corrections of misspelt terms (term -> factor and document frequency), `alike`
+    synonyms, which make a hit like the word itself, and `names` are keys of items that the query
+    may name. Without a floor a document that shares any term is a hit.
     """
     asked = {
         term: corpus.idf(term) * query.factors.get(term, 1.0) * count
@@ -159,13 +160,15 @@ def weigh(
     }
     floor = {term: corpus.idf(term) * query.floors.get(term, 1.0) for term in query.counts}
     known = {term: corpus.frequencies[term] for term in _heaviest(asked, corpus.frequencies)}
-    guessed = {term: found for term, found in (meant or {}).items() if term not in known}
+    meant = {**(meant or {}), **(alike or {})}
+    guessed = {term: found for term, found in meant.items() if term not in known}
     weights = {term: asked[term] for term in known}
     for term, (factor, number) in guessed.items():
         weights[term] = factor * corpus.idf_of(number)
-    floors = {term: floor.get(term, weights[term]) for term in weights}
     unique = corpus.idf_of(1) if has_floor else 0.0
     whole = sum(floor.values())
+    floor |= {term: corpus.idf_of(number) for term, (_, number) in (alike or {}).items()}
+    floors = {term: floor.get(term, weights[term]) for term in weights}
     needed = min(SHARE * whole, MOST_NEEDED * unique)
     enough = min(needed, max(ENOUGH * unique, LEAST_SHARE * whole))
     frequencies = known | {term: number for term, (_, number) in guessed.items()}
@@ -275,16 +278,24 @@ class Index(Protocol):
 async def ask(text: str, index: Index, *, for_name: bool = True) -> Weighing | None:
     """Weigh a query against an index; None if it has no words.
 
-    Spelling corrections are looked up only for words that occur nowhere. With `for_name`, items
-    that the query names come first, and items that match too little of it are no hits.
+    Spelling corrections are looked up only for words that occur nowhere, synonyms always. With
+    `for_name`, items that the query names come first, and items that match too little of it are no
+    hits.
     """
     question = read_question(text)
     if not question.counts:
         return None
     names = names_in(text) if for_name else ()
-    corpus = await index.describe([*question.counts, IN_SENTENCES, *names])
+    alike = synonyms(question)
+    corpus = await index.describe([*question.counts, IN_SENTENCES, *names, *alike])
     found = guesses(question, corpus.frequencies.__contains__) if corpus.documents else {}
     terms = likely(found, await index.known(keys(found))) if found else {}
     counted = await index.count(list(terms)) if terms else {}
     meant = {term: (terms[term], number) for term, number in counted.items()}
-    return weigh(question, corpus, meant, names, has_floor=for_name)
+    frequencies = corpus.frequencies
+    known = {
+        term: (factor, max(frequencies[term], frequencies.get(own, 0)))  # no rarer than its word
+        for term, (own, factor) in alike.items()
+        if term in frequencies
+    }
+    return weigh(question, corpus, meant, names, alike=known, has_floor=for_name)

@@ -1,13 +1,151 @@
-"""Corrections of query words that occur nowhere: typing errors, and missing or extra blanks."""
+"""What else the words of a query may mean: other words of one sense, and corrections of slips."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from core.knowledge.search.tokens import WRITTEN, Question, Run, stem, written
+from core.knowledge.search.tokens import WRITTEN, Question, Run, stem, suffix_start, written
+
+# Each line is one sense. Korean words are stems as `words.korean_stem` in duplicates returns them.
+_SAME = """
+begin began begun start commence 시작 개시
+end ended finish complete conclude over 끝 끝나 종료 완료 마치 마감
+close shut 닫 마감
+send sent dispatch transmit 보내 발송 송부 전송 전달
+pay paid payment settle 결제 지급 지불 납부
+buy bought purchase procure 구매 구입
+sell sold sale 판매 매출
+show shown display present 표시 표기
+write wrote written compose draft 작성 기재 적 적히
+phone telephone call ring 전화 통화
+email mail 메일 이메일
+customer client 고객 손님
+refund reimburse 환불
+return 반품 반송 돌려보내
+delivery deliver shipping shipment ship parcel 배송 배달 택배
+meeting meet 회의 미팅
+report 보고 보고서 리포트
+contract agreement 계약 계약서
+sign signature signing 서명 사인 날인
+review check inspect 검토 리뷰
+approve approval 승인 결재
+allow permit permission 허용 허락
+forbid forbidden prohibit ban 금지
+limit cap quota maximum 한도 제한 최대
+language 언어
+photo photograph picture 사진
+restart reboot 재시작 재부팅
+manager 매니저 관리자
+employee staff personnel hire 직원 사원
+holiday vacation 휴가
+laptop notebook 노트북
+won krw 원 원화
+dollar usd 달러
+euro eur 유로
+yen jpy 엔 엔화
+percent 퍼센트
+decimal 소수 소수점
+amount figure sum 금액 액수
+price cost fee charge 가격 요금 비용
+slide deck presentation 슬라이드 발표
+color colour 색 색상 색깔
+bill invoice 청구서 인보이스
+vendor supplier 거래처 공급업체 공급사 협력사
+document doc 문서
+store keep kept save archive 보관 저장
+delete remove erase 삭제 제거
+error bug fault 오류 에러 버그
+answer reply respond response 답 답변 회신 응답 답장
+question inquiry enquiry 문의 질문
+short brief concise 짧 간단 간략
+detailed detail 자세 상세
+fast quick prompt immediate 빠르 신속 즉시
+change modify alter 변경 수정 바꾸 바뀌
+expire lapse 만료
+open 열 개점
+cancel 취소
+warehouse depot 창고
+discount rebate 할인
+tax vat 세금 부가세
+damage broken 파손 손상 부서지 망가지
+product goods item article 상품 제품 물건 물품
+night evening 밤 저녁
+morning 아침 오전 새벽
+deadline due 마감 기한
+capital uppercase 대문자
+password 비밀번호 암호 패스워드
+server 서버
+colleague coworker teammate 동료
+school 학교
+travel trip 출장 여행
+monday mon 월요일
+tuesday tue 화요일
+wednesday wed 수요일
+thursday thu 목요일
+friday fri 금요일
+saturday sat 토요일
+sunday sun 일요일
+daily 매일 날마다
+weekly 매주 주간
+monthly 매월 매달 월간
+yearly annual 매년 연간
+quarterly 분기 분기별
+man male 남자 남성
+woman lady female 여자 여성
+child kid infant 아이 어린이 어린아이 아동
+car vehicle automobile 자동차 차량
+lorry truck 트럭 화물차
+arrive arrival 도착
+discard dispose scrap 버리 폐기
+salary wage payroll 급여 월급 임금
+drink beverage 마시 음료
+office 사무실 사무소
+headquarters 본사 본점
+branch 지점 지사
+department 부서
+company firm corporation 회사 기업 업체
+factory plant 공장
+equipment 장비 설비
+free gratis complimentary 무료 공짜
+mandatory compulsory obligatory 필수 의무
+permanent 영구 상시
+temporary interim 임시 한시
+identical 동일 같
+different 다르 상이
+decrease reduce lower drop fall decline 감소 줄 줄이 인하 하락 떨어지 낮추
+increase grow 증가 늘 늘어나 인상
+depart departure 출발 떠나
+shop outlet 매장 점포 가게
+recruit 채용
+lesson course 수업 강의 강좌
+exam examination 시험
+meal 식사 취식
+rest 쉬 휴식
+copy duplicate 사본 복사 복사본
+original 원본
+attach attachment 첨부
+summary summarise summarize 요약
+explain explanation 설명
+notify notification inform 알리 통지 통보 안내 공지
+visit visitor 방문 방문객
+reserve reservation book booking 예약
+register registration enrol enroll 등록
+resign 퇴사 퇴직
+budget 예산
+stock inventory 재고
+patient 환자
+doctor physician 의사
+medicine medication drug 약 의약품
+student pupil 학생
+teacher tutor 교사 강사
+address 주소
+name 이름 성명 명칭
+date 날짜 일자
+receipt 영수증
+"""
 
 _ROWS = (
     ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
@@ -235,3 +373,59 @@ def _meant_by_pair(run: str) -> dict[str, float]:
     if is_syllable(two):
         meant |= {one + other: _NEAR if is_near else _FAR for other, is_near in slips(two)}
     return meant
+
+
+MAX_SENSES = 8  # words of a query whose synonyms are looked up: each has up to six
+_ALIKE_FACTOR = 0.4  # of the weight of the word itself
+_LEAST_HANGUL = 2
+
+
+@lru_cache(maxsize=1)
+def senses() -> Mapping[str, str]:
+    """Return the sense of each stem: the first word of its line."""
+    found: dict[str, str] = {}
+    for line in _SAME.strip().splitlines():
+        words = [stem(word) for word in line.split()]
+        found |= {word: words[0] for word in words if word not in found}
+    return found
+
+
+@lru_cache(maxsize=1)
+def _terms_of_senses() -> Mapping[str, tuple[str, ...]]:
+    """Return the terms that stand for each sense: stems, and the first pair of Korean words.
+
+    A Korean word of one syllable stands for too much.
+    """
+    terms: dict[str, dict[str, None]] = {}
+    for word, sense in senses().items():
+        if word.isascii() or len(word) >= _LEAST_HANGUL:
+            term = word if word.isascii() else word[:_LEAST_HANGUL]
+            terms.setdefault(sense, {})[term] = None
+    return {sense: tuple(found) for sense, found in terms.items()}
+
+
+def synonyms(question: Question) -> dict[str, tuple[str, float]]:
+    """Return other words for those of a query: term -> the term it stands for, and its factor."""
+    found: dict[str, tuple[str, float]] = {}
+    words = 0
+    for run in question.runs:
+        own, sense = _sense(run)
+        if sense and words < MAX_SENSES:
+            words += 1
+            for term in _terms_of_senses().get(sense, ()):
+                if term not in question.counts:
+                    found.setdefault(term, (own, _ALIKE_FACTOR))
+    return found
+
+
+def _sense(run: Run) -> tuple[str, str]:
+    """Return the term and the sense of a word, of a Korean compound those of its beginning."""
+    if run.kind == "word":
+        own = stem(run.text)
+        return own, senses().get(own, "")
+    if run.kind != "unspaced":
+        return "", ""
+    for end in range(suffix_start(run.text), _LEAST_HANGUL - 1, -1):
+        if sense := senses().get(run.text[:end]):
+            return run.text[:_LEAST_HANGUL], sense
+    return "", ""

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
 
+from core.knowledge.search.hanja import as_hangul
+
 _WORDS = (
     "a am an and any are as at be been but by can could did do does for from had has have he her"
     " his how i if in into is it its may me might my of on or our s she should so some t than that"
@@ -95,6 +97,7 @@ _SINGLE = re.compile(f"[{UNSPACED}]")
 _RUN = re.compile(f"[{UNSPACED}]+")
 _SYLLABLE = re.compile("[\uac00-\ud7a3]")
 _STRAY = re.compile("[\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\ud7b0-\ud7ff]")
+_HANJA = re.compile("[\u4e00-\u9fff]")
 _HUMP = re.compile("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _UNIT = re.compile(r"\s?([십백천]?)([만억조])|\s?([백천])")
 _UNIT_VALUES = {
@@ -111,7 +114,7 @@ _UNIT_VALUES = {
 class Token(NamedTuple):
     """A term and its span in the NFC form of the text; `word` is its written form, case folded.
 
-    `word` is empty for scripts without spaces and for numbers.
+    `word` is empty for scripts without spaces and for numbers, but for Hanja read as Hangul.
     """
 
     term: str
@@ -213,6 +216,11 @@ def has_strays(text: str) -> bool:
     return _STRAY.search(text) is not None
 
 
+def has_hanja(text: str) -> bool:
+    """Whether a text has Chinese characters, of whatever language."""
+    return _HANJA.search(text) is not None
+
+
 def unspaced_before(text: str, at: int) -> int:
     """Count the characters of such scripts before a position, at most 64."""
     found = _RUN.match(text[max(0, at - MAX_TERM_CHARS) : at][::-1])
@@ -237,6 +245,9 @@ def plain_run(run: str) -> Sequence[tuple[int, str]]:
 
 
 def _grams(piece: re.Match[str]) -> Iterator[Token]:
+    if has_hanja(piece[0]) and (read := as_hangul(piece[0])) != piece[0]:
+        yield from _grams_of_hanja(piece[0], read, piece.start())
+        return
     start = piece.start()
     run = plain_run(piece[0])
     for place, ((at, char), after) in enumerate(zip_longest(run, run[1:])):
@@ -244,6 +255,22 @@ def _grams(piece: re.Match[str]) -> Iterator[Token]:
             yield Token(char, start + at, start + at + 1)
         if after is not None:
             yield Token(char + after[1], start + at, start + after[0] + 1)
+
+
+def _grams_of_hanja(run: str, read: str, start: int) -> Iterator[Token]:
+    """Yield the terms of a run with Hanja by their reading, each with its written form.
+
+    Of one reading there are many Hanja, and a text may be Chinese: so the written ones count too.
+    """
+    for place, char in enumerate(read):
+        at, own = start + place, run[place]
+        if begins_word(char, place):
+            yield Token(char, at, at + 1, own if own != char else "")
+        elif own != char:
+            yield Token(written(own), at, at + 1)
+        pair, own_pair = read[place : place + 2], run[place : place + 2]
+        if len(pair) == 2:
+            yield Token(pair, at, at + 2, own_pair if own_pair != pair else "")
 
 
 def begins_word(char: str, place: int) -> bool:
@@ -365,7 +392,10 @@ def _read(text: str) -> Iterator[tuple[Run, list[Asked]]]:
     end, last = 0, ""
     for kind, piece, tokens in runs(text):
         close = kind == last and _CLOSE.fullmatch(composed, end, piece.start()) is not None
-        plain = "".join(char for _, char in plain_run(piece[0])) if kind == "unspaced" else piece[0]
+        plain = piece[0]
+        if kind == "unspaced":
+            plain = as_hangul(plain) if has_hanja(plain) else plain
+            plain = "".join(char for _, char in plain_run(plain))
         folded = unicodedata.normalize("NFC", plain.casefold())
         found = [*tokens]
         if kind == "unspaced":
@@ -389,7 +419,13 @@ def _floored(run: str, start: int, tokens: Sequence[Token]) -> list[Asked]:
             floor = FIRST if stem > 1 else 1.0
         else:
             floor = 1.0 if token.end - start <= stem else SUFFIX
-        terms.append(Asked(token.term, 1.0, floor if len(run) > 1 else 1.0))
+        if token.term.startswith(WRITTEN):
+            terms.append(Asked(token.term, 1 - STEM, 0.0))
+            continue
+        factor = STEM if token.word else 1.0
+        terms.append(Asked(token.term, factor, floor if len(run) > 1 else 1.0))
+        if token.word:
+            terms.append(Asked(written(token.word), 1 - STEM, 0.0))
     return terms
 
 

@@ -56,6 +56,33 @@ class SearchContract(SearchQueries):
         assert hits[0].id == wanted
         assert hits == sorted(hits, key=lambda hit: -hit.score)
 
+    @pytest.mark.parametrize(
+        ("query", "wanted"),
+        [
+            ("미팅 시간", "회의 시간은 열 시"),
+            ("미팅을", "회의 시간은 열 시"),
+            ("meetings", "회의 시간은 열 시"),
+            ("會議", "회의 시간은 열 시"),
+            ("반품은", "返品은 이레 안에 받는다"),
+            ("返品", "返品은 이레 안에 받는다"),
+            ("택배 지연", "배송 지연은 사흘까지"),
+        ],
+    )
+    async def test_other_words_and_letters_of_one_sense_find_it(
+        self, search: Search, index: SearchIndex, query: str, wanted: str
+    ) -> None:
+        texts = [
+            "회의 시간은 열 시",
+            "返品은 이레 안에 받는다",
+            "배송 지연은 사흘까지",
+            "점심은 열두 시",
+        ]
+        for number, text in enumerate(texts):
+            await index.put(memory(f"m{number}", text))
+        (hit, *_) = await found(search, query)
+        assert hit.excerpt == wanted
+        assert hit.why.startswith("matches ")
+
     @pytest.mark.parametrize("query", ["환불 승인", "월말 보고서를 보낸다"])
     @pytest.mark.usefixtures("known")
     async def test_decomposed_hangul_finds_the_same(self, search: Search, query: str) -> None:

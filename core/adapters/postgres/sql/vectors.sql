@@ -119,7 +119,9 @@ ORDER BY r.similarity DESC, d.id
 
 -- name: backlog
 SELECT count(*) AS documents, count(*) FILTER (WHERE s.signs IS NULL) AS waiting,
-       coalesce((SELECT error FROM search_models WHERE name = %(model)s), '') AS error
+       coalesce((SELECT error FROM search_models WHERE name = %(model)s), '') AS error,
+       ARRAY(SELECT m.name FROM search_models m
+             WHERE m.name <> %(model)s AND m.dimension IS NOT NULL ORDER BY m.name) AS others
 FROM search_documents d
 LEFT JOIN search_signs s
   ON s.document_id = d.id

@@ -117,7 +117,16 @@ async def _with_search(
     async with program.open_app(settings) as opened:
         tenant_id = await known_owner(opened, wanted.tenant, wanted.agent_id)
         tenant_id = tenant_id or await only_tenant(opened)
+        await _tell_waiting(opened)
         return await work(_Search(opened, tenant_id, wanted, wanted.limit or settings.search_limit))
+
+
+async def _tell_waiting(opened: App) -> None:
+    """Say on stderr how many items are found by their words alone, as they lack a vector."""
+    backlog = await opened.vectors.backlog() if opened.vectors else None
+    if backlog and backlog.waiting:
+        done = backlog.documents - backlog.waiting
+        talk(Message("embedding.waiting", done=done, n=backlog.documents, model=backlog.model))
 
 
 async def _answer_lines(search: _Search) -> int:
