@@ -200,7 +200,7 @@ def _names(state: Snapshot | None) -> set[str]:
     return set(state.content.splitlines()) if state else set()
 
 
-_MODELS = ("before", "after", "request")
+_MODELS = ("before", "after", "request", "proposed")
 _LISTS = ("warnings", "held", "retracts")
 _SAID, _SAYINGS = ("reason", "error", "decision"), ("warnings", "held")
 _PLAIN = set(Change.model_fields) - {*_MODELS, *_LISTS, "created_at", "applied_at"}

@@ -18,6 +18,7 @@ from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
 from core.changes.policy.review_policy import Policy, load_policy
 from core.changes.review_sweep import ReviewSweep
+from core.changes.said_order.pieces import AskedAgain
 from core.domain.models import Kind, Pause
 from core.domain.ports import CircuitBreaker, Committer, FeedbackSource, Retention, SkillAuthor
 from core.knowledge.embedding_backfill import Backfill
@@ -143,8 +144,16 @@ def _gate(
             sleep=asyncio.sleep,
             policy=policy,
             dry_run=dry_run,
+            ask_again=_ask_again(stores, model),
         )
     )
+
+
+def _ask_again(stores: Stores, model: GuardedModel | None) -> AskedAgain | None:
+    """Return what has feedback decided again: a worker does, which may be another process."""
+    if model is None and stores.parts.settings.llm_model is None:
+        return None
+    return AskedAgain(stores.inbox, stores.intake, stores.journal)
 
 
 def _skill_limits(settings: Settings) -> SkillLimits:

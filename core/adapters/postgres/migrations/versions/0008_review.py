@@ -1,0 +1,14 @@
+"""What a held change contradicts, and what the agent wrote; the SQL is in the file of that name."""
+
+from pathlib import Path
+
+from alembic import op
+
+revision = "0008"
+down_revision = "0007"
+
+
+def upgrade() -> None:
+    """Run the SQL file as it is."""
+    script = Path(__file__).with_suffix(".sql").read_text("utf-8")
+    op.get_bind().exec_driver_sql(script, execution_options={"no_parameters": True})
