@@ -34,7 +34,8 @@ def clashes(new: str, known: str) -> str:
     """Return in what two texts contradict each other, "" if both can hold."""
     found = evidence(new, Known("", "", known))
     told = [one for one in found.differs if one.what in CLASHES]
-    return found.why if any(d.what != "number" or (d.new and d.known) for d in told) else ""
+    # What only one of them says restricts nothing that the other says, unless it denies it.
+    return found.why if any(d.what == "negation" or (d.new and d.known) for d in told) else ""
 
 
 def overriding(new: str, known: str, judged: Collection[str] = ()) -> tuple[str, str]:

@@ -71,7 +71,12 @@ class Decisions:
         DependencyDown: a worker finishes it later.
         """
         change = await self._waiting(change_id, seen, known)
-        if change.status is ChangeStatus.STALE or await has_moved(change, self._deps):
+        if change.contradicts is not None and seen is None:
+            raise Refused(
+                Message("review.unseen_choice", id=change.id),
+                hint=Message("review.choose", id=change.id, seen=change.content_hash),
+            )
+        if await self.is_outdated(change):
             raise await self._not_as_seen(change, frozenset())
         if self._deps.dry_run:
             return receipts.receipt_of(_as(change, ChangeStatus.PREPARED))
@@ -87,11 +92,11 @@ class Decisions:
             receipt = await finish(intent, self._deps)
         except (Repeated, Unforeseen) as error:
             arrived = {error.item_id} if isinstance(error, Repeated) else set[str]()
-            raise await self._not_as_seen(change, frozenset(arrived)) from error
+            raise await self._not_as_seen(change, frozenset(arrived), error.message) from error
         except Decided:
             raise
         except Stale as error:
-            raise await self._not_as_seen(change, frozenset()) from error
+            raise await self._not_as_seen(change, frozenset(), error.message) from error
         except DependencyDown as error:
             goes_on = Message("review.goes_on")
             error.hint = joined([goes_on, error.hint] if error.hint else [goes_on], " ")
@@ -129,7 +134,7 @@ class Decisions:
         """
         change = await self._waiting(change_id, seen)
         onto = change
-        if change.status is ChangeStatus.STALE or await has_moved(change, self._deps):
+        if await self.is_outdated(change):
             onto = await self._on_new_ground(change)
             edited = await self._carried_over(edited, change, onto)
         request = await edit_request(onto, edited, self._deps.changes)
@@ -293,6 +298,12 @@ class Decisions:
             return edited
         return edited.model_copy(update={"content": made.text})
 
+    async def is_outdated(self, change: Change) -> bool:
+        """Whether a change waits and its target has changed since; records nothing."""
+        if change.status not in _OPEN or not change.held:
+            return False
+        return change.status is ChangeStatus.STALE or await has_moved(change, self._deps)
+
     async def has_moved(self, change: Change) -> bool:
         """Whether the target has changed since; records nothing."""
         return await has_moved(change, self._deps)
@@ -315,7 +326,7 @@ class Decisions:
             raise _edited(change_id)
         return change
 
-    async def _not_as_seen(self, change: Change, arrived: frozenset[str]) -> Stale:
+    async def _not_as_seen(self, change: Change, arrived: frozenset[str], why: str = "") -> Stale:
         """Prepare a change again whose target has moved, and return the error that says so."""
         if self._deps.dry_run:
             return _gone_stale(change)
@@ -323,8 +334,9 @@ class Decisions:
         fresh = await self._again(present, arrived)
         if fresh.status is not ChangeStatus.HELD:
             return Stale(Message("review.ended_meanwhile", name=change.target_name))
+        moved = Message("review.target_moved", kind=change.kind, name=change.target_name)
         return Stale(
-            Message("review.prepared_again", kind=change.kind, name=change.target_name),
+            Message("review.prepared_again", why=why or moved),
             hint=Message("review.look_then_decide"),
         )
 

@@ -281,7 +281,14 @@ class Regrounding:
         try:
             made = rebased(Kind.MEMORY, *await self._three(now))
         except Clash:
-            return await self._memory(change.target_id, now)
+            # Each says something else in the place of the same words.
+            found = evidence(self._text, Known(change.target_id, now.name, now.content))
+            if found.is_exact:
+                name = now.name
+                raise NothingLeft(
+                    Message("review.known_by_now", kind=Kind.MEMORY, name=name)
+                ) from None
+            return await self.instead(found.why)
         if not is_own:
             return await self._as_asked(asked)
         whole = self._remember(change.target_id, _OVERRIDES)
@@ -289,7 +296,7 @@ class Regrounding:
         return await self._made(whole.model_copy(update={"content": made.text}), "", how)
 
     async def _added(self, asked: MemoryRequest, now: Snapshot) -> Ground:
-        """Return an addition to a memory, or a change of a part of it, as far as that still fits."""
+        """Return an addition to a memory, or a change of a part of it, where that still fits."""
         try:
             override = None
             if asked.merge_mode is MergeMode.EXTEND:
