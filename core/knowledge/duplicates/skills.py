@@ -99,6 +99,8 @@ def _of_text(content: str, known: Bundle) -> Evidence:
     told = _own(_description(content) or content, _description(item.text))
     if trigger >= SAME_TRIGGER:  # what every description of one author ends in triggers nothing
         trigger = alike(*map(_telling, told))
+    if _topic(told[0]) and _topic(told[0]) == _topic(told[1]):
+        trigger = max(trigger, SAME_TRIGGER)
     first = _TITLE.match(content.strip().split("\n", 1)[0])
     found = evidence(_said(content), replace(item, text=_said(item.text)))
     return replace(
@@ -137,12 +139,17 @@ def _own(one: str, other: str) -> tuple[Words, Words]:
     shared = set(parts) & set(others)
     whole = words_of(one), words_of(other)
     own = tuple(
-        words_of("\n".join(part for part in text if part not in shared))
-        for text in (parts, others)
+        words_of("\n".join(part for part in text if part not in shared)) for text in (parts, others)
     )
     if any(less.weight < _LEAST_OWN * all_.weight for less, all_ in zip(own, whole, strict=True)):
         return whole
     return _telling(own[0]), _telling(own[1])
+
+
+def _topic(words: Words) -> tuple[str, ...]:
+    """Return the first two telling words: what a description begins with is what it is about."""
+    found = tuple(word.stem for word in _telling(words).words[:2])
+    return found if len(found) == 2 else ()
 
 
 def _parts(text: str) -> list[str]:
