@@ -17,13 +17,23 @@ class MemoryDuplicateWaiters:
         self._log = log
         self._waiters: list[tuple[str, DuplicateWaiter]] = []
 
-    async def note(self, change: Change, units: Sequence[Sequence[str]] | None = None) -> None:
+    async def note(
+        self,
+        change: Change,
+        units: Sequence[Sequence[str]] | None = None,
+        by: str | None = None,
+    ) -> None:
         if units is not None:
             return  # parts matter to what is said earlier and comes later, in PostgreSQL
         assert change.feedback_id is not None
-        self._add(change, change.feedback_id, None)
+        self._add(change, change.feedback_id, by)
 
-    async def join(self, change: Change) -> Change | None:
+    async def join(
+        self,
+        change: Change,
+        units: Sequence[Sequence[str]] | None = None,
+    ) -> Change | None:
+        del units  # as in `note`
         assert change.feedback_id is not None
         known = self._log.changes.values() if self._log else ()
         for waiting in known:

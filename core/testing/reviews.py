@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from core.domain.errors import Decided
-from core.domain.models import Change, ChangeStatus, RunEvent
+from core.domain.models import Change, ChangeStatus, Kind, RunEvent
 from core.testing.changes import MemoryChangeLog
 
 _OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}
@@ -52,6 +52,21 @@ class MemoryReviews:
 
     async def now(self) -> datetime:
         return datetime.now(UTC)
+
+    async def beside(self, change: Change, limit: int) -> Sequence[Change]:
+        of_lists = change.kind is Kind.SKILL
+        found = [
+            other
+            for other in self._open()
+            if other.id != change.id
+            and other.tenant_id == change.tenant_id
+            and (
+                (other.kind is change.kind and (of_lists or other.agent_id == change.agent_id))
+                or (of_lists and other.kind is Kind.AGENT_SKILLS)
+            )
+        ]
+        oldest = datetime.min.replace(tzinfo=UTC)
+        return sorted(found, key=lambda other: other.said_at or oldest)[:limit]
 
     async def overdue(self, seconds: float) -> Sequence[Change]:
         late = [c for c in self._open() if _since(c.prepared_at) > seconds]

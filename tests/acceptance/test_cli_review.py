@@ -120,10 +120,13 @@ def test_a_change_whose_target_moved_is_prepared_again(home: Home) -> None:
     home.bring(kind="MEMORY", id="m", content="금액은 엔화로 적는다")
     (change_id,) = home.held()
     error = home.fails("changes", "approve", change_id, code=5)
-    assert (error["kind"], f"changes refresh {change_id}" in str(error["hint"])) == ("stale", True)
-    assert home.items("changes", "list", "--status", "stale")
-    home.ask("changes", "refresh", change_id)
-    home.ask("changes", "approve", change_id)
+    assert (error["kind"], "prepared again" in str(error["message"])) == ("stale", True)
+    seen = str(home.ask("changes", "show", change_id)["content_hash"])
+    told = home.call("changes", "show", change_id)[1]
+    assert "there is" in told
+    assert "금액은 엔화로 적는다" in told
+    home.fails("changes", "approve", change_id, code=1)  # of two it is said which
+    home.ask("changes", "approve", change_id, "--seen", seen)
     assert known(home) == [DOLLAR]
 
 
@@ -155,36 +158,15 @@ def test_what_is_not_there_is_said(home: Home) -> None:
         home.fails("changes", command[0], "nothing", *command[1:], code=5)
 
 
-def test_what_another_says_nearly_by_now_is_prepared_again_and_told(home: Home) -> None:
+def test_of_two_that_wait_and_contradict_each_other_both_are_kept(home: Home) -> None:
     for customer in (1, 2):
         text = f"{customer}번 거래처는 주문서 {customer}0부를 우편으로 받길 원합니다"
         home.ask("feedback", "add", "--agent", "a", "--tenant", "t", "--text", text)
     assert home.call("run", "--once", "--offline")[0] == 0
     second, first = home.held()
+    assert "contradicts" in home.call("changes", "show", second)[1]
     assert home.ask("changes", "approve", first)["status"] == "applied"
-    assert home.fails("changes", "approve", second, code=5)["kind"] == "stale"
-    again = home.ask("changes", "refresh", second)
-    assert any(str(warning).startswith("near MEMORY") for warning in again["warnings"])
-    assert home.ask("changes", "approve", second)["status"] == "applied"
+    choice = home.ask("changes", "show", second)
+    assert (choice["operation"], choice["contradicts"]) == ("UPDATE", first)
+    assert home.ask("changes", "keep-both", second)["status"] == "applied"
     assert len(known(home)) == 2
-
-
-def test_a_refresh_takes_the_stand_in_only_where_it_is_asked_for(home: Home) -> None:
-    home.policy("auto")
-    taught = "How to settle a partial refund: first check the amount, then ask the lead, then pay"
-    _teach(home, taught)
-    home.policy("all")
-    for step in ("write the invoice number", "tell the customer"):
-        _teach(home, f"Add to settle-partial-refund: after the last step, {step}, then file it")
-    second, first = home.held()
-    home.ask("changes", "approve", first)
-    home.monkeypatch.setenv("LLM_MODEL", "offline")
-    error = home.fails("changes", "refresh", second, code=4)
-    assert error["message"] == "a skill cannot be written without a model"
-    assert "--offline" in str(error["hint"])
-    assert home.ask("changes", "refresh", second, "--offline")["status"] == "held"
-
-
-def _teach(home: Home, text: str) -> None:
-    home.ask("feedback", "add", "--agent", "a", "--tenant", "t", "--text", text)
-    assert home.call("run", "--once", "--offline")[0] == 0

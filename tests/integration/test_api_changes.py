@@ -99,23 +99,24 @@ async def test_of_many_at_once_one_decides_and_all_others_are_told_who(
     assert all(f"by {change.decided_by} at" in problem["detail"] for problem in refused)
 
 
-async def test_a_target_that_moved_makes_it_stale_until_it_is_refreshed(
+async def test_what_waits_is_prepared_again_once_another_is_approved(
     reviewing: Reviewing,
 ) -> None:
     target = await reviewing.learnt(remember("금액은 원화로 적는다"))
     update = {"operation": "UPDATE", "target_id": target, "merge_mode": "EXTEND"}
     first = await reviewing.held(remember("소수점은 없다", **update))
     second = await reviewing.held(remember("천 단위로 끊는다", **update))
-    assert (await reviewing.review_view(second))["moved"] is False
+    view = await reviewing.review_view(second)
+    assert [(one["change"]["id"], one["relation"]) for one in view["beside"]] == [
+        (first, "touches")
+    ]
+    old = await reviewing.seen(second)
     assert (await reviewing.decide("approve", first))[0] == 200
-    assert (await reviewing.review_view(second))["moved"] is True
-    assert (await reviewing.app.stores.changes.get(second)).status is ChangeStatus.HELD
+    view = await reviewing.review_view(second)
+    assert (view["moved"], view["change"]["status"], view["beside"]) == (False, "held", [])
     for act, body in (("approve", {}), ("edit", {"content": "x"})):
-        status, problem = await reviewing.decide(act, second, body)
+        status, problem = await reviewing.decide(act, second, {"seen": old, **body})
         assert (status, problem["kind"]) == (409, "stale")
-    assert (await reviewing.review_view(second))["change"]["status"] == "stale"
-    status, fresh = await reviewing.decide("refresh", second)
-    assert (status, fresh["status"]) == (200, "held")
     assert (await reviewing.decide("approve", second))[0] == 200
     item = await reviewing.app.stores.knowledge.get(Kind.MEMORY, "t", target)
     assert item.content.splitlines() == [
@@ -260,14 +261,17 @@ async def test_nothing_waits(reviewing: Reviewing) -> None:
     assert (await reviewing.api.call("GET", "/v1/changes/next")).json() == {"id": None}
 
 
-async def test_a_target_deleted_meanwhile_makes_it_stale(reviewing: Reviewing) -> None:
+async def test_what_edits_a_target_deleted_meanwhile_is_a_choice(reviewing: Reviewing) -> None:
     target = await reviewing.learnt(remember("금액은 원화로 적는다"))
     update = {"operation": "UPDATE", "target_id": target, "merge_mode": "EXTEND"}
     change_id = await reviewing.held(remember("소수점은 없다", **update))
     gone = remember("", operation=Operation.DELETE, target_id=target)
     await reviewing.learnt(gone)
-    status, problem = await reviewing.decide("approve", change_id)
-    assert (status, problem["kind"]) == (409, "stale")
+    view = await reviewing.review_view(change_id)
+    assert (view["change"]["operation"], view["moved"]) == ("CREATE", False)
+    assert "was deleted meanwhile" in view["change"]["warnings"][-1]
+    status, done = await reviewing.decide("approve", change_id)
+    assert (status, done["status"]) == (200, "applied")
 
 
 ODD = (

@@ -25,6 +25,7 @@ BODIES = {
     "/v1/feedback/batch": {"items": [PIECE]},
     "/v1/feedback/{feedback_id}/cancel": {"reason": "x"},
     "/v1/changes/{change_id}/approve": SEEN,
+    "/v1/changes/{change_id}/keep-both": SEEN,
     "/v1/changes/{change_id}/reject": {**SEEN, "reason": "x"},
     "/v1/changes/{change_id}/edit": {**SEEN, "content": "x"},
     "/v1/knowledge/restore": {"id": "x", "version": 1},

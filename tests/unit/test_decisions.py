@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
@@ -15,8 +16,10 @@ from core.domain.models import (
     Edited,
     Kind,
     Operation,
+    Reach,
     Receipt,
     ReceiptStatus,
+    Scope,
     SkillFile,
 )
 from tests.support.gate import World, ask, on_behalf
@@ -159,7 +162,7 @@ async def test_an_edit_that_says_what_is_known_is_refused(world: World) -> None:
     assert (await world.log.get(second.id)).status is ChangeStatus.HELD
 
 
-async def test_a_change_of_a_target_that_moved_goes_stale_and_is_prepared_again() -> None:
+async def test_a_change_of_a_target_that_moved_is_prepared_again() -> None:
     world = World()
     made = await world.gate.submit(ask("환불은 7일 이내"), on_behalf("k0"))
     world = _with_policy(world, ALL)
@@ -170,14 +173,14 @@ async def test_a_change_of_a_target_that_moved_goes_stale_and_is_prepared_again(
     moved = _with_policy(world, ReviewPolicy())
     await moved.gate.submit(ask("환불은 14일 이내", **update), on_behalf("k2"))
 
-    with pytest.raises(Stale, match="has changed since"):
-        await world.gate.decisions.approve(receipt.change_id, by="kim")
+    seen = (await world.log.get(receipt.change_id)).content_hash
+    with pytest.raises(Stale, match="meanwhile, so the change was prepared again"):
+        await world.gate.decisions.approve(receipt.change_id, by="kim", seen=seen)
     assert await contents(world) == ["환불은 14일 이내"]
-    assert (await world.log.get(receipt.change_id)).status is ChangeStatus.STALE
-    with pytest.raises(Stale):
-        await world.gate.decisions.approve(receipt.change_id, by="kim")
+    with pytest.raises(Stale, match="not what was looked at"):
+        await world.gate.decisions.approve(receipt.change_id, by="kim", seen=seen)
 
-    fresh = await world.gate.decisions.prepare_again(receipt.change_id, by="kim")
+    fresh = await world.log.get(receipt.change_id)
     assert fresh.status is ChangeStatus.HELD
     await world.gate.decisions.approve(fresh.id, by="kim", seen=fresh.content_hash)
     assert await contents(world) == ["환불은 14일 이내\n영수증이 있어야 한다"]
@@ -215,11 +218,11 @@ async def test_an_edit_does_not_write_over_what_came_since() -> None:
     second = await waiting.gate.submit(ask("배송비", **update), on_behalf("k2"))
     assert first.change_id is not None
     assert second.change_id is not None
+    seen = (await waiting.log.get(first.change_id)).content_hash
     await waiting.gate.decisions.approve(second.change_id, by="kim")
     edited = Edited(content="환불은 7일 이내\n영수증 원본")
-    with pytest.raises(Stale, match="has changed since"):
-        await waiting.gate.decisions.edit(first.change_id, edited, by="kim")
-    await waiting.gate.decisions.prepare_again(first.change_id, by="kim")
+    with pytest.raises(Stale, match="not what was looked at"):
+        await waiting.gate.decisions.edit(first.change_id, edited, by="kim", seen=seen)
     await waiting.gate.decisions.approve(first.change_id, by="kim")
     assert await contents(world) == ["환불은 7일 이내\n배송비\n영수증"]
 
@@ -322,7 +325,7 @@ async def test_what_is_no_skill_has_no_files_to_edit(world: World) -> None:
         await world.gate.decisions.edit(change.id, files, by="kim")
 
 
-async def test_an_edit_of_what_others_changed_alike_is_asked_for_again() -> None:
+async def test_an_edit_of_what_others_changed_too_is_a_choice() -> None:
     world = World()
     made = await world.gate.submit(ask("환불은 7일 이내"), on_behalf("k0"))
     waiting = _with_policy(world, ALL)
@@ -332,8 +335,59 @@ async def test_an_edit_of_what_others_changed_alike_is_asked_for_again() -> None
     await waiting.gate.decisions.edit(first.change_id or "", edited, by="kim")
     other = _with_policy(world, ReviewPolicy())
     await other.gate.submit(ask("환불은 30일 이내", **update), on_behalf("k2"))
-    with pytest.raises(Refused) as caught:
-        await waiting.gate.decisions.prepare_again(first.change_id or "", by="kim")
-    assert caught.value.message == (
-        f"what was edited in change {first.change_id} does not fit '환불은 14일 이내' any more"
-    )
+    fresh = await waiting.gate.decisions.prepare_again(first.change_id or "", by="kim")
+    assert fresh.contradicts is not None
+    assert fresh.before is not None
+    assert fresh.before.content == "환불은 30일 이내"
+    await waiting.gate.decisions.approve(fresh.id, by="kim", seen=fresh.content_hash)
+    assert await contents(world) == ["환불은 14일 이내"]
+
+
+async def test_what_is_edited_after_its_target_moved_is_done_to_what_is_there() -> None:
+    world = World()
+    made = await world.gate.submit(ask("환불은 7일 이내"), on_behalf("k0"))
+    waiting = _with_policy(world, ALL)
+    update = {"operation": "UPDATE", "target_id": made.target_id, "merge_mode": "EXTEND"}
+    first = await waiting.gate.submit(ask("영수증", **update), on_behalf("k1"))
+    assert first.change_id is not None
+    await _with_policy(world, ReviewPolicy()).gate.submit(ask("배송비", **update), on_behalf("k2"))
+    seen = (await waiting.log.get(first.change_id)).content_hash
+    edited = Edited(content="환불은 7일 이내\n영수증 원본")
+    fresh = await waiting.gate.decisions.edit(first.change_id, edited, by="kim", seen=seen)
+    assert fresh.proposed is not None
+    assert fresh.proposed.content == "환불은 7일 이내\n영수증"
+    await waiting.gate.decisions.approve(fresh.id, by="kim", seen=fresh.content_hash)
+    (text,) = await contents(world)
+    assert sorted(text.splitlines()) == ["배송비", "영수증 원본", "환불은 7일 이내"]
+
+
+async def test_a_reviewer_says_how_long_and_for_whom_a_memory_holds(world: World) -> None:
+    change = await held(world)
+    until = datetime(2099, 1, 1, tzinfo=UTC)
+    reach = Reach(valid_until=until, scope=Scope.USER, user="kim")
+    edited = await world.gate.decisions.edit(change.id, Edited(reach=reach), by="lee")
+    assert edited.after is not None
+    assert (edited.after.content, edited.after.reach) == ("원화로 적는다", reach)
+
+
+async def test_a_twin_of_what_was_approved_has_nothing_left_to_decide(world: World) -> None:
+    first, second = await held(world), await held(world, "원화로 적는다.", key="k2")
+    await world.gate.decisions.approve(first.id, by="kim")
+    ended = await world.log.get(second.id)
+    assert (ended.status, ended.decided_by) == (ChangeStatus.REJECTED, None)
+    assert ended.decision == "MEMORY '원화로 적는다' says this by now"
+
+
+async def test_of_two_that_contradict_each_other_both_can_be_kept(world: World) -> None:
+    first = await held(world, "제주도 배송은 3일이 걸린다")
+    second = await held(world, "제주도 배송은 5일이 걸린다", key="k2")
+    await world.gate.decisions.approve(first.id, by="kim")
+    choice = await world.log.get(second.id)
+    assert (choice.contradicts, choice.operation) == (first.id, Operation.UPDATE)
+    assert choice.before is not None
+    assert choice.before.content == "제주도 배송은 3일이 걸린다"
+    await world.gate.decisions.keep_both(second.id, by="kim", seen=choice.content_hash)
+    assert sorted(await contents(world)) == [
+        "제주도 배송은 3일이 걸린다",
+        "제주도 배송은 5일이 걸린다",
+    ]

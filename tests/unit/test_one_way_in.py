@@ -39,6 +39,7 @@ def test_only_the_gate_and_its_committers_write(call: str) -> None:
 THROUGH_THE_GATE = {
     "gate.decisions.approve",
     "gate.decisions.edit",
+    "gate.decisions.keep_both",
     "gate.decisions.prepare_again",
     "gate.decisions.reject",
     "restorer.restore",
@@ -70,6 +71,7 @@ READS = {
     ),
     *("changes.get", "checks", "currency", "feed.after", "feedback_max_chars"),
     *(
+        "gate.decisions.beside",
         "gate.decisions.has_moved",
         "current_pause",
         "inbox.get",
@@ -91,7 +93,7 @@ READS = {
 # Ports that are handed on, or named before they are asked: what writes to them is told above.
 HANDED_ON = {
     *("agents", "changes", "feed", "figures", "inbox", "knowledge", "learning", "lineage", "past"),
-    *("search", "skills", "spending"),
+    *("gate.decisions", "search", "skills", "spending"),
 }
 # Where else the opened program is touched: to let a caller in, to know their keys.
 SESSIONS = {

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from core.changes.policy.review_policy import load_policy
-from core.domain.errors import Refused, Stale
 from core.domain.models import (
     Edited,
     Kind,
@@ -151,26 +150,21 @@ def held(world: World, feedback_id: str) -> str:
     return next(c.id for c in world.log.changes.values() if c.feedback_id == feedback_id)
 
 
-async def test_an_approval_keeps_the_time_of_its_feedback(waiting: World) -> None:
+async def test_what_a_later_word_overtook_is_a_choice(waiting: World) -> None:
     decisions = waiting.gate.decisions
     await decisions.approve(held(waiting, "f9"), by="kim")
-    early = held(waiting, "f5")
-    with pytest.raises(Stale):
-        await decisions.approve(early, by="kim")
-    with pytest.raises(Refused, match="f9, said later"):
-        await decisions.prepare_again(early, by="kim")
-    await decisions.reject(early, by="kim", reason="overtaken")
+    early = waiting.log.changes[held(waiting, "f5")]
+    assert early.contradicts == held(waiting, "f9")
+    assert "f9, said later" in early.warnings[-1]
+    await decisions.reject(early.id, by="kim", reason="overtaken")
     assert await text(waiting) == "보고서는 엑셀로 낸다"
 
 
 async def test_the_later_word_is_approved_after_the_earlier_one_too(waiting: World) -> None:
     decisions = waiting.gate.decisions
     await decisions.approve(held(waiting, "f5"), by="kim")
-    late = held(waiting, "f9")
-    with pytest.raises(Stale):
-        await decisions.approve(late, by="kim")
-    await decisions.prepare_again(late, by="kim")
-    await decisions.approve(late, by="kim")
+    late = waiting.log.changes[held(waiting, "f9")]
+    await decisions.approve(late.id, by="kim", seen=late.content_hash)
     assert await text(waiting) == "보고서는 엑셀로 낸다"
 
 
@@ -182,6 +176,5 @@ async def test_what_a_person_edits_is_said_when_it_is_edited(waiting: World) -> 
     assert edited.said_at > NINE + timedelta(hours=9)
     assert edited.heard_at == edited.said_at
     await decisions.approve(early, by="kim")
-    with pytest.raises(Refused, match="f5, said later"):
-        await decisions.prepare_again(held(waiting, "f9"), by="kim")
+    assert waiting.log.changes[held(waiting, "f9")].contradicts == early
     assert await text(waiting) == "보고서는 한글로 낸다"

@@ -131,9 +131,9 @@ async def test_who_attaches_while_a_deletion_waits_does_not_lose_the_skill() -> 
     await world.agents.save(Agent(id="c", tenant_id="t", name="C", skills=(NAME,)))
     with pytest.raises(Stale, match="'c'") as caught:
         await world.gate.decisions.approve(change_id, by="kim", seen=seen)
-    assert "refresh" in caught.value.hint
-    assert world.log.changes[change_id].status is ChangeStatus.STALE
-    fresh = await world.gate.decisions.prepare_again(change_id, by="kim")
+    assert "look at it again" in caught.value.hint
+    fresh = world.log.changes[change_id]
+    assert fresh.status is ChangeStatus.HELD
     assert "the list of B (b), C (c)" in fresh.held[0]
     with pytest.raises(Stale):  # who saw the old one decides about that
         await world.gate.decisions.approve(change_id, by="kim", seen=seen)

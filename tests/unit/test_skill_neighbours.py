@@ -221,3 +221,38 @@ def test_a_skill_with_another_frontmatter_is_near_and_not_the_same() -> None:
     (found,) = compare_skills(other, [one])
     assert (found.is_exact, found.is_near) == (False, True)
     assert found.known.text == one.document
+
+
+SCAFFOLDING = (
+    "\n## 사용 시점\n\n이 작업을 수행하거나 결과를 검토할 때 사용합니다.\n\n## 절차\n\n{steps}\n"
+    "확인: 이 단계의 결과를 기록하고, 기준에 맞지 않으면 멈추고 담당자에게 묻습니다.\n\n## 참고 자료\n\n"
+    "마치기 전에 `references/checklist.md`의 점검표를 확인합니다.\n"
+)
+
+
+def by_one_author(name: str, *steps: str) -> Bundle:
+    """Return a skill of which only the steps are its own."""
+    told = " / ".join(steps)
+    description = f"{told}. 이 작업을 수행하거나 결과를 검토할 때 사용합니다."
+    return stored(skill(name, description, SCAFFOLDING.format(steps="\n\n".join(steps))))
+
+
+@pytest.mark.parametrize(
+    ("steps", "is_neighbour"),
+    [
+        (("해외 주문은 먼저 통관 번호를 확인하고", "관세를 계산하고", "출고를 지시합니다"), False),
+        (("부분 환불은 먼저 영수증을 받고", "카드사에 전문을 보내고", "문자를 보냅니다"), True),
+        (("부분 환불은 먼저 주문 번호를 확인하고", "취소할 금액을 계산합니다"), True),
+    ],
+)
+def test_what_every_skill_of_an_author_says_makes_none_a_neighbour(
+    steps: tuple[str, ...], is_neighbour: bool
+) -> None:
+    refund = by_one_author(
+        "refund",
+        "부분 환불은 먼저 주문 번호를 확인하고",
+        "취소 금액을 계산하고",
+        "승인을 요청합니다",
+    )
+    (found,) = compare_skills(by_one_author("other", *steps), [refund])
+    assert found.is_neighbour is is_neighbour

@@ -225,7 +225,7 @@ def _names(state: Snapshot | None) -> set[str]:
 
 
 _STATEMENT_BYTES = 2**20
-_MODELS = ("before", "after", "request")
+_MODELS = ("before", "after", "request", "proposed")
 _LISTS = ("warnings", "held", "retracts")
 _SAID, _SAYINGS = ("reason", "error", "decision"), ("warnings", "held")
 _PLAIN = set(Change.model_fields) - {*_MODELS, *_LISTS, "created_at", "applied_at"}

@@ -21,14 +21,23 @@ class PostgresDuplicateWaiters:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def note(self, change: Change, units: Sequence[Sequence[str]] | None = None) -> None:
+    async def note(
+        self,
+        change: Change,
+        units: Sequence[Sequence[str]] | None = None,
+        by: str | None = None,
+    ) -> None:
         parts = None if units is None else [[*unit] for unit in units]
-        row = _row(change) | {"units": None if parts is None else Jsonb(parts)}
+        row = _row(change) | {"units": None if parts is None else Jsonb(parts), "change_id": by}
         if parts is not None:  # the hash of no state: a retraction leaves the item to no part of it
             row["hash"] = text_hash(json.dumps(parts))
         await execute(self._pool, "duplicate_waiters.note", **row)
 
-    async def join(self, change: Change) -> Change | None:
+    async def join(
+        self,
+        change: Change,
+        units: Sequence[Sequence[str]] | None = None,
+    ) -> Change | None:
         async with transaction(self._pool) as conn:
             row = await (
                 await conn.execute(sql("duplicate_waiters.alike"), change_row(change))
@@ -37,7 +46,12 @@ class PostgresDuplicateWaiters:
                 return None
             waiting = change_of(row)
             if waiting.feedback_id != change.feedback_id:
-                given = {"feedback_id": change.feedback_id, "change_id": waiting.id}
+                parts = None if units is None else Jsonb([[*unit] for unit in units])
+                given = {
+                    "feedback_id": change.feedback_id,
+                    "change_id": waiting.id,
+                    "units": parts,
+                }
                 waiter = _row(waiting) | given
                 await conn.execute(sql("duplicate_waiters.join"), waiter)
             return waiting

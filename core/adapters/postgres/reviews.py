@@ -111,6 +111,11 @@ class PostgresReviews:
         now: datetime = row["now"]
         return now
 
+    async def beside(self, change: Change, limit: int) -> Sequence[Change]:
+        whose = change.model_dump(include={"id", "tenant_id", "agent_id", "kind"})
+        rows = await fetch_all(self._pool, "reviews.beside", **whose, limit=limit)
+        return [change_of(row) for row in rows]
+
     async def overdue(self, seconds: float) -> Sequence[Change]:
         rows = await fetch_all(self._pool, "reviews.overdue", seconds=seconds)
         return [change_of(row) for row in rows]

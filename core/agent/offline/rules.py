@@ -383,13 +383,21 @@ def _procedure(view: View, cue: Cue) -> Call | None:
     is_about_skill = has(view.text, Cue.SKILL) or view.named("SKILL") is not None
     if not has(view.text, cue) and not (cue is Cue.PROCEDURE and is_about_skill):
         return None
+    adds = has(view.text, Cue.ADD) or has(view.text, Cue.CHANGE)
     skill = view.best("SKILL", at_least=0.25 if has(view.text, Cue.ADD) else LIKE)
-    if skill is not None:
+    if skill is not None and (adds or is_about_skill or _is_on(view.text, skill)):
         why = reason(view, "near_skill", skill.id)
         return _on(skill, "UPDATE", why, merge_mode="EXTEND", relationship="EXTENDS")
     name = english_name([*clauses(view.text), view.task], view.text)
     why = reason(view, "new_skill")
     return "commit_to_skill", {"operation": "CREATE", "skill_id": name, "reason": why}
+
+
+def _is_on(text: str, skill: Related) -> bool:
+    """Whether a skill has what a procedure begins with: steps of any two are alike in words."""
+    told = [word for word in _WORD.findall(text.casefold()) if not _is_form(word)][:2]
+    known = letters(f"{skill.name} {skill.excerpt}")
+    return all(_stem(word) in known for word in told)
 
 
 def _rule(view: View, *, number: bool) -> Call | None:

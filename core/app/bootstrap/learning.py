@@ -20,6 +20,7 @@ from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
 from core.changes.policy.review_policy import Policy, load_policy
 from core.changes.review_sweep import ReviewSweep
+from core.changes.said_order.pieces import AskedAgain
 from core.domain.models import Kind, Pause
 from core.domain.ports import CircuitBreaker, Committer, FeedbackSource, Retention, SkillAuthor
 from core.knowledge.embedding_backfill import Backfill
@@ -146,13 +147,21 @@ def _gate(
             sleep=asyncio.sleep,
             policy=policy,
             dry_run=dry_run,
+            ask_again=_ask_again(stores, model),
         )
     )
 
 
 def _lacks_pods(stores: Stores) -> bool:
     settings = stores.parts.settings
-    return settings.use_skill_creator_workflow and settings.computer_use_mcp_url is None
+    return settings.use_skill_creator_workflow and not settings.has_pods
+
+
+def _ask_again(stores: Stores, model: GuardedModel | None) -> AskedAgain | None:
+    """Return what has feedback decided again: a worker does, which may be another process."""
+    if model is None and stores.parts.settings.llm_model is None:
+        return None
+    return AskedAgain(stores.inbox, stores.intake, stores.journal)
 
 
 def _skill_limits(settings: Settings) -> SkillLimits:

@@ -208,7 +208,8 @@ class ChangeGate:
         If an identical change is held already, join that one instead.
         """
         if change.feedback_id is not None and not change.undoes:
-            same = await self._deps.duplicate_waiters.join(change)
+            units = None if drafts.says_all(change) else repeated_parts(change)
+            same = await self._deps.duplicate_waiters.join(change, units)
             if same is not None:
                 return receipts.joined_receipt(same)
         waiting = change.model_copy(update={"status": ChangeStatus.HELD})

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+
+import structlog
 
 from core.changes.gate import drafts, receipts, records
 from core.changes.gate.deps import GateDeps
-from core.changes.gate.drafts import prepare, when_free
+from core.changes.gate.drafts import when_free
+from core.changes.gate.edits import apart_request, edit_request
 from core.changes.gate.records import finish, has_moved
+from core.changes.gate.regrounding import Ground, NeedsModel, NothingLeft, Regrounding
+from core.changes.gate.siblings import Relative, relatives
 from core.changes.said_order.settle import named, settle
-from core.changes.steps import StoredStates
-from core.changes.three_way_merge import Clash, rebased
+from core.changes.three_way_merge import Clash, State, rebased
 from core.domain.errors import (
     ArtifactInvalid,
     Decided,
@@ -19,149 +26,29 @@ from core.domain.errors import (
     NotFound,
     PrepareFailed,
     Refused,
+    Repeated,
+    SkillWorkerError,
     Stale,
     Unforeseen,
 )
-from core.domain.hashing import state_hash
+from core.domain.hashing import content_hash, state_hash
 from core.domain.messages import Message, joined
 from core.domain.models import (
-    SKILL_MD,
     Change,
     ChangeRequest,
     ChangeStatus,
     Edited,
     Kind,
-    ListEdit,
-    MemoryRequest,
-    MergeMode,
-    Operation,
+    Origin,
+    Prepared,
     Receipt,
+    Relationship,
     RestoreRequest,
-    RuleRequest,
-    SkillFile,
-    SkillListRequest,
-    SkillRequest,
-    Snapshot,
 )
-from core.domain.ports import ChangeLog
 
-
-async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> ChangeRequest:
-    """Return the request for the whole edited content, on behalf of the same agent.
-
-    Raises Refused if there is nothing to edit, InvalidInput if the content does not fit the kind.
-    """
-    if change.after is None or isinstance(change.request, RestoreRequest):
-        raise Refused(
-            Message("review.nothing_to_edit", id=change.id, what=_what(change)),
-            hint=Message("review.approve_or_reject"),
-        )
-    if edited.files is not None and change.kind is not Kind.SKILL:
-        raise InvalidInput(
-            Message("review.no_files", kind=change.kind),
-            hint=Message("review.give_content"),
-        )
-    if change.kind is Kind.SKILL:
-        return _skill(change, await _edited_folder(change, edited, changes))
-    if edited.content is None:
-        raise InvalidInput(Message("review.edited_missing"))
-    if change.kind is Kind.AGENT_SKILLS:
-        names = tuple(filter(None, map(str.strip, edited.content.splitlines())))
-        return SkillListRequest(skill_ids=names, edit=ListEdit.SET, reason=change.reason)
-    if change.kind is Kind.DMN_RULE:
-        return RuleRequest(document=edited.content, **_common(change))
-    reach = change.after.reach  # a reviewer's edit of the text leaves it
-    return MemoryRequest(
-        content=edited.content,
-        valid_until=reach.valid_until,
-        endless=reach.valid_until is None,
-        scope=reach.scope,
-        user=reach.user,
-        **_common(change),
-    )
-
-
-async def whole_request(change: Change, now: Snapshot | None, deps: GateDeps) -> ChangeRequest:
-    """Return the original request, to be prepared against the state `now`.
-
-    A reviewer's edit is rebased onto that state. Raises Refused if it no longer applies, or if
-    the request was not recorded.
-    """
-    if change.request is None:
-        raise Refused(
-            Message("review.request_unknown", id=change.id),
-            hint=Message("review.reject"),
-        )
-    if change.edited_by is not None and change.before is not None and now is not None:
-        return await edit_request(
-            change, await _rebased_edit(change, now, deps.changes), deps.changes
-        )
-    # A reviewer sees near items as warnings; they must not refuse the request as for a model.
-    request = change.request.model_copy(update={"is_import": True})
-    if isinstance(request, SkillRequest | RestoreRequest) and request.folder is not None:
-        folder = await _folder(change.after, deps.changes)
-        return request.model_copy(update={"folder": folder})
-    return request
-
-
-async def _rebased_edit(change: Change, now: Snapshot, changes: ChangeLog) -> Edited:
-    stored = StoredStates(changes)
-    try:
-        before, after, onto = [
-            await stored.read(state) for state in (change.before, change.after, now)
-        ]
-        assert before is not None
-        assert after is not None
-        assert onto is not None
-        made = rebased(change.kind, before, after, onto)
-    except (Clash, NotFound):
-        raise Refused(
-            Message("review.edit_misfits", id=change.id, name=change.target_name),
-            hint=Message("review.edit_again"),
-        ) from None
-    return Edited(content=made.text, files=made.files)
-
-
-async def _folder(state: Snapshot | None, changes: ChangeLog) -> Mapping[str, SkillFile]:
-    refs = (state.files if state else None) or {}
-    return await StoredStates(changes).folder(refs)
-
-
-def _skill(change: Change, folder: Mapping[str, SkillFile]) -> SkillRequest:
-    return SkillRequest(folder=folder, **_common(change))
-
-
-def _common(change: Change) -> dict[str, object]:
-    """Return the unchanged parts of the request; near items only warn about a person's text."""
-    is_new = change.operation is Operation.CREATE
-    return {
-        "operation": change.operation,
-        "target_id": change.target_id,
-        "merge_mode": None if is_new else MergeMode.REPLACE,
-        "relationship": change.relationship,
-        "reason": change.reason,
-        "is_import": True,
-    }
-
-
-async def _edited_folder(
-    change: Change, edited: Edited, changes: ChangeLog
-) -> Mapping[str, SkillFile]:
-    if edited.files is not None:
-        folder = dict(edited.files)
-    else:
-        folder = dict(await _folder(change.after, changes))
-    if edited.content is not None:
-        folder[SKILL_MD] = SkillFile(data=edited.content.encode())
-    return folder
-
-
-def _what(change: Change) -> str:
-    if change.after is None:
-        return Message("review.deletes_target")
-    return Message("review.restores")
-
-
+log = structlog.get_logger(__name__)
+MOST_BESIDE = 300
+_READY = ChangeStatus.PREPARED
 _OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}
 
 
@@ -178,9 +65,19 @@ class Decisions:
     async def approve(
         self, change_id: str, *, by: str, seen: str | None = None, known: Change | None = None
     ) -> Receipt:
-        """Apply a held change as it stands. Raises DependencyDown: a worker finishes it later."""
+        """Apply a held change as it stands, and prepare again what waits and concerns it.
+
+        If its target has moved it is prepared again itself, and Stale says so. Raises
+        DependencyDown: a worker finishes it later.
+        """
         change = await self._waiting(change_id, seen, known)
-        await self._require_current(change)
+        if change.contradicts is not None and seen is None:
+            raise Refused(
+                Message("review.unseen_choice", id=change.id),
+                hint=Message("review.choose", id=change.id, seen=change.content_hash),
+            )
+        if await self.is_outdated(change):
+            raise await self._not_as_seen(change, frozenset())
         if self._deps.dry_run:
             return receipts.receipt_of(_as(change, ChangeStatus.PREPARED))
         event = records.event("change.approved", change, by=by)
@@ -192,14 +89,21 @@ class Decisions:
 
         try:
             await self._first(change_id, when_free(approve, self._deps.sleep))
-        except Unforeseen as error:
-            raise await self._stale(change, error) from error
-        try:
-            return await finish(intent, self._deps)
+            receipt = await finish(intent, self._deps)
+        except (Repeated, Unforeseen) as error:
+            arrived = {error.item_id} if isinstance(error, Repeated) else set[str]()
+            raise await self._not_as_seen(change, frozenset(arrived), error.message) from error
+        except Decided:
+            raise
+        except Stale as error:
+            raise await self._not_as_seen(change, frozenset(), error.message) from error
         except DependencyDown as error:
             goes_on = Message("review.goes_on")
             error.hint = joined([goes_on, error.hint] if error.hint else [goes_on], " ")
             raise
+        if receipt.status.is_outcome:
+            await self._tell_others(intent)
+        return receipt
 
     async def reject(
         self,
@@ -225,28 +129,180 @@ class Decisions:
     ) -> Change:
         """Replace the content of a held change; it is checked and held again.
 
+        Where its target has moved, what the person changed is done to what it is prepared to now.
         Raises InvalidInput and Refused if the checks reject it.
         """
         change = await self._waiting(change_id, seen)
-        await self._require_current(change)
-        request = await edit_request(change, edited, self._deps.changes)
-        return await self._prepared(change, request, "change.edited", by, edited_by=by)
+        onto = change
+        if await self.is_outdated(change):
+            onto = await self._on_new_ground(change)
+            edited = await self._carried_over(edited, change, onto)
+        request = await edit_request(onto, edited, self._deps.changes)
+        ground = Ground(request, await self._prepare(request, change))
+        if state_hash(ground.prepared.before) == state_hash(ground.prepared.after):
+            raise Refused(
+                Message("review.already_said", kind=change.kind, name=ground.prepared.target_name),
+                hint=Message("review.reject_it"),
+            )
+        proposed = change.proposed or (None if change.edited_by else change.after)
+        fresh = onto.model_copy(update={"edited_by": by, "proposed": proposed})
+        return await self._hold_again(change, fresh, ground, "change.edited", by=by)
 
     async def prepare_again(self, change_id: str, *, by: str) -> Change:
         """Prepare a change against the current state; it is held again.
 
-        Raises ConfigurationError if a model has to write and none is configured.
+        If that says all of it already it is ended, and if code cannot tell what becomes of it, it
+        is decided again by the model, where there is one.
         """
-        change = await self._waiting(change_id, None)
-        committer = self._deps.committers[change.kind]
-        now = await committer.current(change.tenant_id, change.target_id)
-        request = await whole_request(change, now, self._deps)
-        if change.edited_by is not None and change.merge_mode is MergeMode.REPLACE:
-            # The edit was rebased onto the current state, so it no longer replaces the whole.
-            change = change.model_copy(update={"merge_mode": MergeMode.REFINE})
-        return await self._prepared(
-            change, request, "change.prepared_again", by, edited_by=change.edited_by
-        )
+        return await self._again(await self._waiting(change_id, None), frozenset(), by=by)
+
+    async def keep_both(self, change_id: str, *, by: str, seen: str | None = None) -> Receipt:
+        """Apply a held change that contradicts something as an item of its own beside it.
+
+        Raises Refused where the two would be one thing: a table or a skill of the same name.
+        """
+        change = await self._waiting(change_id, seen)
+        request = await apart_request(change, self._deps.changes)
+        ground = Ground(request, await self._prepare(request, change))
+        how = {"merge_mode": None, "relationship": Relationship.UNRELATED}
+        told = {"by": by}
+        if self._deps.dry_run:
+            return receipts.receipt_of(_as(drafts.again(change, request, ground.prepared), _READY))
+        apart = change.model_copy(update=how)
+        fresh = await self._hold_again(change, apart, ground, "change.prepared_again", **told)
+        return await self.approve(fresh.id, by=by, seen=fresh.content_hash)
+
+    async def beside(self, change: Change) -> Sequence[Relative]:
+        """Return the other changes that wait and concern one, contradictions first."""
+        return relatives(change, [*await self._deps.reviews.beside(change, MOST_BESIDE)])
+
+    async def _tell_others(self, change: Change) -> None:
+        """Prepare again what waits and concerns a change that was just applied.
+
+        Nothing that goes wrong with another is told to who approved this one.
+        """
+        arrived = frozenset({change.target_id})
+        for relative in await self.beside(change):
+            other = relative.change
+            try:
+                if other.before is None or await has_moved(other, self._deps):
+                    await self._again(other, arrived, because_of=change)
+            except SkillWorkerError as error:  # it is prepared again when it is looked at
+                log.warning("change.left_behind", change_id=other.id, error=error.message)
+        asking = self._deps.ask_again
+        if asking is not None and change.feedback_id is not None:
+            await asking.passed_over(change.feedback_id)
+
+    async def _again(
+        self,
+        change: Change,
+        arrived: frozenset[str],
+        *,
+        by: str = "",
+        because_of: Change | None = None,
+    ) -> Change:
+        """Prepare a change again, and return what became of it: held, or ended."""
+        told: dict[str, str] = {"by": by} if by else {}
+        told |= {"because_of": because_of.id} if because_of else {}
+        grounds = Regrounding(change, self._deps, arrived)
+        try:
+            ground = await grounds.ground()
+        except NothingLeft as end:
+            return await self._ended_as_known(change, end.message, because_of)
+        except (NeedsModel, Refused, InvalidInput, NotFound) as error:
+            if await self._is_asked_again(change):
+                return await self._deps.changes.get(change.id)
+            if change.after is None or isinstance(change.request, RestoreRequest | None):
+                raise await self._stale(change, _gone_stale(change)) from error
+            why = error.why if isinstance(error, NeedsModel) else str(error)
+            ground = await grounds.instead(why)
+        # Once it overrides something it goes on doing so, whatever else has changed since.
+        by_change = because_of.id if because_of else ""
+        update = {**ground.how, "contradicts": by_change if ground.differs else change.contradicts}
+        if ground.differs:
+            warned = (*ground.prepared.warnings, ground.differs)
+            prepared = ground.prepared.model_copy(update={"warnings": warned})
+            ground = replace(ground, prepared=prepared)
+        fresh = change.model_copy(update=update)
+        return await self._hold_again(change, fresh, ground, "change.prepared_again", **told)
+
+    async def _is_asked_again(self, change: Change) -> bool:
+        """Whether the model decides about the change's feedback once more; it is ended then.
+
+        Stale first: what waits is told to the model as done, and feedback must not end meanwhile.
+        """
+        asking = self._deps.ask_again
+        is_agents = change.origin is Origin.AGENT and change.edited_by is None
+        if asking is None or change.feedback_id is None or not is_agents or self._deps.dry_run:
+            return False
+        await self._stale(change, _gone_stale(change))
+        try:
+            await asking.again(change.feedback_id)
+        except (Refused, NotFound):  # it is at work again already
+            return False
+        waiters = await self._waiters(change)
+        await self._end(change, Message("review.asked_again"), "change.asked_again")
+        for feedback_id in waiters:
+            with suppress(Refused, NotFound):
+                await asking.again(feedback_id)
+        return True
+
+    async def _waiters(self, change: Change) -> Sequence[str]:
+        """Return the feedback that asked for the same as a change that waits."""
+        target = change.kind, change.tenant_id, change.target_id
+        found = await self._deps.duplicate_waiters.at(*target)
+        return [one.feedback_id for one in found if one.change_id == change.id]
+
+    async def _ended_as_known(self, change: Change, why: str, because_of: Change | None) -> Change:
+        if because_of is not None and not self._deps.dry_run:
+            state = {"target_id": because_of.target_id, "after": because_of.after}
+            for feedback_id in (change.feedback_id, *await self._waiters(change)):
+                said = change.model_copy(update={**state, "feedback_id": feedback_id})
+                if feedback_id is not None:
+                    await self._deps.duplicate_waiters.note(said, by=because_of.id)
+        return await self._end(change, why, "change.known_by_now")
+
+    async def _end(self, change: Change, why: str, event_name: str) -> Change:
+        """End a change about which nothing is left to decide."""
+        if not self._deps.dry_run:
+            event = records.event(event_name, change, reason=why)
+            await self._deps.reviews.end(change, ChangeStatus.REJECTED, "", why, event)
+        ended = {"status": ChangeStatus.REJECTED, "decision": why}
+        return change.model_copy(update=ended)
+
+    async def _on_new_ground(self, change: Change) -> Change:
+        """Return what a change is prepared to now, for an edit; itself if nothing is left of it."""
+        grounds = Regrounding(change, self._deps, frozenset())
+        try:
+            ground = await grounds.ground()
+        except (NothingLeft, NeedsModel, Refused, InvalidInput):
+            try:
+                ground = await grounds.instead("")
+            except NothingLeft:
+                return change
+        made = drafts.again(change, ground.request, ground.prepared)
+        return made.model_copy(update=ground.how)
+
+    async def _carried_over(self, edited: Edited, seen: Change, onto: Change) -> Edited:
+        """Return an edit of what was seen as one of what it is prepared to now.
+
+        Where the two touch the same lines the person's text stands as it is.
+        """
+        if edited.content is None or seen.kind in {Kind.SKILL, Kind.AGENT_SKILLS}:
+            return edited
+        states = [one.after.content if one.after else "" for one in (seen, onto)]
+        before, there = (State(text, seen.target_name) for text in states)
+        try:
+            made = rebased(seen.kind, before, replace(before, text=edited.content), there)
+        except Clash:
+            return edited
+        return edited.model_copy(update={"content": made.text})
+
+    async def is_outdated(self, change: Change) -> bool:
+        """Whether a change waits and its target has changed since; records nothing."""
+        if change.status not in _OPEN or not change.held:
+            return False
+        return change.status is ChangeStatus.STALE or await has_moved(change, self._deps)
 
     async def has_moved(self, change: Change) -> bool:
         """Whether the target has changed since; records nothing."""
@@ -270,13 +326,19 @@ class Decisions:
             raise _edited(change_id)
         return change
 
-    async def _require_current(self, change: Change) -> None:
-        """Raise Stale, and record it, if the target has changed since."""
-        error = _gone_stale(change)
-        if change.status is ChangeStatus.STALE:
-            raise error
-        if await has_moved(change, self._deps):
-            raise await self._stale(change, error)
+    async def _not_as_seen(self, change: Change, arrived: frozenset[str], why: str = "") -> Stale:
+        """Prepare a change again whose target has moved, and return the error that says so."""
+        if self._deps.dry_run:
+            return _gone_stale(change)
+        present = await self._deps.changes.get(change.id)
+        fresh = await self._again(present, arrived)
+        if fresh.status is not ChangeStatus.HELD:
+            return Stale(Message("review.ended_meanwhile", name=change.target_name))
+        moved = Message("review.target_moved", kind=change.kind, name=change.target_name)
+        return Stale(
+            Message("review.prepared_again", why=why or moved),
+            hint=Message("review.look_then_decide"),
+        )
 
     async def _stale(self, change: Change, error: Stale) -> Stale:
         """Record that a change went stale, and return the error with what to do."""
@@ -286,60 +348,61 @@ class Decisions:
         error.hint = error.hint or Message("review.refresh", id=change.id)
         return error
 
-    async def _prepared(
-        self,
-        change: Change,
-        request: ChangeRequest,
-        event_name: str,
-        by: str,
-        *,
-        edited_by: str | None,
-    ) -> Change:
-        context = drafts.context_of(change)
-        began = await self._deps.reviews.now()
+    async def _prepare(self, request: ChangeRequest, change: Change) -> Prepared:
         try:
-            prepared = await prepare(request, context, self._deps)
+            return await drafts.prepare(request, drafts.context_of(change), self._deps)
         except PrepareFailed as error:
             raise error.cause from error
         except ArtifactInvalid as error:
             raise InvalidInput(error.message, hint=error.hint) from error
-        if state_hash(prepared.before) == state_hash(prepared.after):
-            raise Refused(
-                Message("review.already_said", kind=change.kind, name=prepared.target_name),
-                hint=Message("review.reject_it"),
-            )
-        fresh = drafts.again(change, request, prepared)
+
+    async def _hold_again(
+        self, seen: Change, change: Change, ground: Ground, event_name: str, **told: str
+    ) -> Change:
+        """Hold a change with what it was prepared to, in the place of what was seen."""
+        began = await self._deps.reviews.now()
+        fresh = drafts.again(change, ground.request, ground.prepared)
         # A person's words are said when they are given; preparing again says nothing new.
-        said = {"said_at": began, "heard_at": began} if event_name == "change.edited" else {}
+        is_edit = event_name == "change.edited"
+        said = {"said_at": began, "heard_at": began} if is_edit else {}
         fresh = fresh.model_copy(
             update={
-                "held": drafts.held_because(fresh, self._deps) or change.held,
-                "edited_by": edited_by,
+                "held": drafts.held_because(fresh, self._deps) or seen.held,
+                "contradicts": None if is_edit else change.contradicts,
                 "prepared_at": began,
                 **said,
             }
         )
-        fresh, blobs = await self._in_said_order(fresh, prepared.blobs)
+        fresh, blobs = await self._in_said_order(fresh, ground.prepared.blobs, began)
         if not self._deps.dry_run:
-            event = records.event(event_name, fresh, by=by)
-            replace = self._deps.reviews.replace(fresh, change, blobs, event)
-            await self._first(change.id, replace)
+            event = records.event(event_name, fresh, **told)
+            replaced = self._deps.reviews.replace(fresh, seen, blobs, event)
+            await self._first(seen.id, replaced)
         return fresh
 
     async def _in_said_order(
-        self, fresh: Change, blobs: Mapping[str, bytes]
+        self, fresh: Change, blobs: Mapping[str, bytes], now: datetime
     ) -> tuple[Change, Mapping[str, bytes]]:
-        """Return as much of a change as was not said anew since. Raises Refused if nothing is."""
+        """Return as much of a change as was not said anew since.
+
+        Of what was overtaken as a whole a person decides: approved, it counts as said now.
+        """
         words = await drafts.later_words(fresh, self._deps)
         if not words:
             return fresh, blobs
         placed = await settle(fresh, blobs, words, self._deps.steps, self._deps.changes)
-        if placed.is_whole and placed.overtaken_by is not None:
-            raise Refused(
-                Message("review.overtaken", id=fresh.id, **named(placed.overtaken_by)),
-                hint=Message("review.reject_or_edit"),
-            )
-        return placed.change, placed.blobs
+        word = placed.overtaken_by
+        if not placed.is_whole or word is None:
+            return placed.change, placed.blobs
+        warning = Message("review.overtaken", id=fresh.id, **named(word))
+        update = {
+            "contradicts": fresh.contradicts or word.change_id or "",
+            "said_at": now,
+            "heard_at": now,
+            "warnings": (*fresh.warnings, warning),
+        }
+        made = fresh.model_copy(update=update)
+        return made.model_copy(update={"content_hash": content_hash(made)}), blobs
 
 
 def _edited(change_id: str) -> Stale:

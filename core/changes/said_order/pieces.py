@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from core.domain.errors import Refused
 from core.domain.models import Feedback, Outline, RunEvent
@@ -38,6 +39,30 @@ async def ask_again(
             with suppress(Refused):  # somebody has queued it meanwhile
                 found = await intake.revive(passed.id)
                 await _tell(found, "feedback.asked_again", journal, because_of=feedback.id)
+
+
+MOST_BESIDE = 64
+
+
+@dataclass(frozen=True)
+class AskedAgain:
+    """Queues feedback again on behalf of a person's decision; a worker's model decides."""
+
+    inbox: Inbox
+    intake: Intake
+    journal: Journal
+
+    async def again(self, feedback_id: str) -> None:
+        """Queue a piece again. Raises NotFound, Refused."""
+        found = await self.intake.revive(feedback_id)
+        await _tell(found, "feedback.asked_again", self.journal)
+
+    async def passed_over(self, feedback_id: str) -> None:
+        """Queue what was said after a piece and found nothing to do."""
+        feedback = await self.inbox.get(feedback_id)
+        passed = await self.inbox.passed_over(feedback, MOST_BESIDE)
+        if passed:
+            await ask_again(feedback, passed, self.intake, self.journal)
 
 
 async def _tell(feedback: Feedback, name: str, journal: Journal, **data: str) -> None:

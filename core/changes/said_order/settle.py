@@ -133,7 +133,7 @@ def _memory(before: State, after: State | None, history: _History) -> _Made:
         later.follow(
             _units(step.before), _units(step.after), plain, is_later=history.is_later(step)
         )
-    if history.repeats:
+    if any(word.units is None for word in history.repeats):
         later.rewritten.add("")
     later.replaced.clear()  # one that changed the only line has still left room beside it
     lines, left = settled(_units(before), _units(after), later, plain)

@@ -167,7 +167,9 @@ class Change(Model):
     `request` is the original request, for preparing it again. `held` lists why it waited for a
     person; `content_hash` covers what it does, so that exactly what was approved is applied.
     `prepared_at` moves when it is edited or prepared again, `created_at` does not. Changes of a
-    target count in the order of (`said_at`, `heard_at`), whenever they are applied.
+    target count in the order of (`said_at`, `heard_at`), whenever they are applied. `contradicts`
+    is the applied change that it would override ("" if unknown): a person decides between the two.
+    `proposed` is what the agent wrote, where a person has edited it.
     """
 
     id: str
@@ -202,6 +204,8 @@ class Change(Model):
     held: tuple[Text, ...] = ()
     content_hash: str = ""
     edited_by: str | None = None
+    contradicts: str | None = None
+    proposed: Snapshot | None = None
     decided_by: str | None = None
     decision: Text = ""
     decided_at: datetime | None = None

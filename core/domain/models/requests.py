@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from core.domain.models.base import Model, Scope, Snapshot, Text
+from core.domain.models.base import Model, Reach, Scope, Snapshot, Text
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
 from core.domain.models.skills import SkillArtifact, SkillFile
 
@@ -136,7 +136,9 @@ class Edited(Model):
 
     `content` is a memory's text, a decision table's DMN document, a skill's SKILL.md or skill
     names, one per line; `files` is a skill's whole folder, in which `content` replaces SKILL.md.
+    `reach` is how long and for whom a memory holds; without it that stays.
     """
 
     content: str | None = None
+    reach: Reach | None = None
     files: Mapping[str, SkillFile] | None = None

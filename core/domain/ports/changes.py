@@ -186,6 +186,12 @@ class Reviews(Protocol):
     async def now(self) -> datetime:
         """Return the database's time: what is prepared from then on has seen all history before."""
 
+    async def beside(self, change: Change, limit: int) -> Sequence[Change]:
+        """Return other changes of the agent and kind that wait, in the order of their saying.
+
+        Of skills those of the tenant, and what waits for its lists of skills.
+        """
+
     async def overdue(self, seconds: float) -> Sequence[Change]:
         """Return what has waited for longer than `seconds`, the longest first."""
 
@@ -244,15 +250,23 @@ class Steps(Protocol):
 class DuplicateWaiters(Protocol):
     """Feedback that repeated something known: had it come first, it would have taught it."""
 
-    async def note(self, change: Change, units: Sequence[Sequence[str]] | None = None) -> None:
+    async def note(
+        self,
+        change: Change,
+        units: Sequence[Sequence[str]] | None = None,
+        by: str | None = None,
+    ) -> None:
         """Note that the change's feedback repeated what its target already says.
 
-        All of it, or the parts named in `units`.
+        All of it, or the parts named in `units`; `by` is the change that taught it, if known.
         """
 
-    async def join(self, change: Change) -> Change | None:
+    async def join(
+        self, change: Change, units: Sequence[Sequence[str]] | None = None
+    ) -> Change | None:
         """Note that the change's feedback repeated a held change; returns that change, or None.
 
+        It says all of the target, or the parts named in `units`.
         The two must be of the same agent, from the same state, to the very same state.
         """
 

@@ -172,6 +172,7 @@ def show_change(change: Change, diff: str, cost: Mapping[str, str]) -> None:
             "reverts": change.reverts,
             "error": change.error,
             "waits because": ", ".join(change.held),
+            "contradicts": _contradicted(change),
             "content hash": change.content_hash if change.held else "",
             "edited by": change.edited_by,
             "decided by": change.decided_by,
@@ -187,8 +188,19 @@ def show_change(change: Change, diff: str, cost: Mapping[str, str]) -> None:
         print_block("warnings", "\n".join(map(one_line, change.warnings)))
     if change.feedback_content:
         print_block("feedback", change.feedback_content)
+    if change.contradicts is not None and change.before is not None and change.after is not None:
+        print_block("there is", _readable(change.kind, change.before.content))
+        print_block("instead", _readable(change.kind, change.after.content))
     if diff:
         print_block("diff", diff)
+
+
+def _contradicted(change: Change) -> str:
+    """Return what a change would override, and how to decide; "" if nothing."""
+    if change.contradicts is None or not change.held:
+        return ""
+    by = f"change {change.contradicts}" if change.contradicts else "what is there"
+    return f"{by}: approve takes this one, reject keeps the other, keep-both keeps both"
 
 
 def show_record(record: HistoryRecord) -> None:

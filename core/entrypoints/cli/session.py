@@ -151,26 +151,14 @@ def load(overrides: Mapping[str, Override] | None = None, *, interactive: bool =
     return settings
 
 
-def with_app(
-    work: Callable[[App], Awaitable[T]],
-    dry_run: bool = False,
-    *,
-    model: bool = False,
-    offline: bool = False,
-) -> T:
-    """Open the program for one command, without a model or with the configured one, if any.
-
-    The stand-in is used only where it is asked for, `offline`, and never as the configured model.
-    """
-    from core.app.settings import OFFLINE_MODEL
-
-    settings = load({"llm_model": OFFLINE_MODEL} if offline else None, interactive=True)
-    asks = model and settings.llm_model not in {None, *([] if offline else [OFFLINE_MODEL])}
+def with_app(work: Callable[[App], Awaitable[T]], dry_run: bool = False) -> T:
+    """Open the program for one command, without a model."""
+    settings = load(interactive=True)
 
     async def opened() -> T:
         from core.app import program
 
-        async with program.open_app(settings, model=asks, offline=offline, dry_run=dry_run) as app:
+        async with program.open_app(settings, dry_run=dry_run) as app:
             return await work(app)
 
     return run_async(opened())

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from core.app.program import App
-from core.domain.models import Change, ChangeFilter, Edited, Receipt
+from core.domain.errors import SkillWorkerError
+from core.domain.models import Change, ChangeFilter, Edited, Reach, Receipt
 from core.domain.models.access import Role
 from core.domain.models.base import Model, Page
 from core.entrypoints.service.review_view.editing import editable_texts, with_texts
@@ -69,9 +70,14 @@ class ChangesService:
         return NextChange(id=ids[0] if ids else None)
 
     async def review_view(self, change_id: str) -> ReviewView:
-        """Return everything to consider before deciding. Raises NotFound."""
+        """Return everything to consider before deciding. Raises NotFound.
+
+        Where the target has moved, the change is first prepared again for who may decide.
+        """
         self.session.require(Role.READ)
         app, principal = self.session.app, self.session.principal
+        if Role.REVIEW in principal.roles:
+            await self._kept_current(change_id)
         async with app.review_slots.reads.taken():
             opening = app.stores.review_queue.open(
                 change_id,
@@ -82,6 +88,15 @@ class ChangesService:
             following = self._free(opened.queue_position.following)
             app.presence.note(principal.token_id, (change_id, *filter(None, (following,))))
             return await make_review_view(opened, following, app)
+
+    async def _kept_current(self, change_id: str) -> None:
+        """Prepare a change again whose target has moved; what prevents that is on the page."""
+        decisions = self.session.app.gate.decisions
+        change = await self._own(change_id)
+        with suppress(SkillWorkerError):
+            if await decisions.is_outdated(change):
+                async with self.session.app.review_slots.decisions.taken():
+                    await decisions.prepare_again(change_id, by=self.session.principal.name)
 
     async def file(self, change_id: str, path: str, side: Side) -> bytes:
         """Return one file of a change as it was before, or would be after it. Raises NotFound."""
@@ -121,12 +136,15 @@ class ChangesService:
         return await editable_texts(await self._own(change_id), self.session.stores.changes)
 
     async def edit_texts(
-        self, change_id: str, texts: Mapping[str, str], *, seen: str
+        self, change_id: str, texts: Mapping[str, str], *, seen: str, reach: Reach | None = None
     ) -> ChangeHead:
-        """Replace the texts of a held change with edited ones; its other files stay as they are."""
+        """Replace the texts of a held change with edited ones; its other files stay as they are.
+
+        `reach` is how long and for whom a memory is to hold; without it that stays.
+        """
         self.session.require(Role.REVIEW)
         change = await self._own(change_id)
-        edited = await with_texts(change, texts, self.session.stores.changes)
+        edited = await with_texts(change, texts, self.session.stores.changes, reach)
         return await self.edit(change_id, edited, seen=seen)
 
     async def refresh(self, change_id: str, *, dry_run: bool = False) -> ChangeHead:
@@ -136,6 +154,13 @@ class ChangesService:
                 change_id, by=self.session.principal.name
             )
         return head_of(fresh)
+
+    async def keep_both(self, change_id: str, *, seen: str, dry_run: bool = False) -> Receipt:
+        """Apply a change that contradicts something as an item of its own. Raises Refused."""
+        async with self._deciding(change_id, dry_run=dry_run) as (app, _):
+            return await app.gate.decisions.keep_both(
+                change_id, by=self.session.principal.name, seen=seen
+            )
 
     async def revert(self, change_id: str, *, reason: str, dry_run: bool = False) -> Receipt:
         """Restore the target of an applied change to its previous state. Raises Refused."""

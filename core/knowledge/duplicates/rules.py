@@ -156,6 +156,18 @@ def beside(table: DecisionTable, known: DecisionTable) -> Beside | None:
     return Beside(len(table.rows), stated, is_exact)
 
 
+def row_pairs(
+    table: DecisionTable, known: DecisionTable
+) -> Iterator[tuple[DecisionRow, DecisionRow | None, bool]]:
+    """Yield each row with the known row of the same condition, and whether their results agree."""
+    space = Space(_merged(table, known))
+    new, old = space.boxes[: len(table.rows)], space.boxes[len(table.rows) :]
+    for row, one in zip(table.rows, new, strict=True):
+        same = [other for other in old if same_conditions(one, other)]
+        best = max(same, key=lambda other: _agree(one, other), default=None)
+        yield row, best.row if best else None, best is not None and _agree(one, best)
+
+
 def compare_rules(content: str, tables: Mapping[str, DecisionTable]) -> list[JsonValue]:
     """Compare a rule with known tables (id -> table), the most similar first.
 

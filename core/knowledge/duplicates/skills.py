@@ -18,8 +18,11 @@ from core.skills.document.frontmatter import read_frontmatter, split_document
 SAME_TRIGGER = 0.5
 SAME_DOCUMENT = 0.6
 _LEAST_TRIGGER = 2.0
+# With less of its own than this a skill is compared whole: its twin differs in a line or two.
+_LEAST_OWN = 0.25
 _NAME_PART = re.compile(r"[^\W_]+")
 _NAME_LINE = re.compile(r"^name:.*$", re.MULTILINE)
+_PART = re.compile(r"(?<=[.!?。])\s+|\n+")
 _TITLE = re.compile(r"^(?:#+[ \t]*|name:[ \t]*)?(.*)$")
 # Headings that nearly every skill has, and the name of its file.
 _HEADINGS = (
@@ -38,7 +41,8 @@ _FORM = re.compile(
 # Words of nearly every description: they say nothing about its trigger.
 _SAID_BY_ALL = (
     "skill procedure guide guideline task job result review perform whenever agent help step "
-    "workflow process handle apply 스킬 절차 지침 수행 결과 검토 단계 방법 가이드 업무"
+    "workflow process handle apply first then next after finally 스킬 절차 지침 수행 결과 검토 단계"
+    " 방법 가이드 업무 먼저 다음 이후 마지막 마지막으로 그리고"
 )
 
 
@@ -75,7 +79,7 @@ def _of_folder(new: Bundle, known: Bundle) -> Evidence:
     if same_but_for_name(new, known):
         return Evidence(item, is_exact=True, is_near=False, similarity=1.0, contained=1.0)
     found = _of_text(_text(new), known)
-    words = words_of(_said(_text(new))), words_of(_said(item.text))
+    words = _own(_said(_text(new)), _said(item.text))
     score = alike(*words)
     is_for_alike = float(str(found.more["trigger_similarity"])) >= SAME_TRIGGER / 2
     return replace(
@@ -92,6 +96,11 @@ def _of_folder(new: Bundle, known: Bundle) -> Evidence:
 def _of_text(content: str, known: Bundle) -> Evidence:
     item = _item(known)
     trigger = trigger_similarity(_description(content) or content, _description(item.text))
+    told = _own(_description(content) or content, _description(item.text))
+    if trigger >= SAME_TRIGGER:  # what every description of one author ends in triggers nothing
+        trigger = alike(*map(_telling, told))
+    if _topic(told[0]) and _topic(told[0]) == _topic(told[1]):
+        trigger = max(trigger, SAME_TRIGGER)
     first = _TITLE.match(content.strip().split("\n", 1)[0])
     found = evidence(_said(content), replace(item, text=_said(item.text)))
     return replace(
@@ -121,8 +130,37 @@ def _ranked(found: Iterable[Evidence]) -> list[Evidence]:
     )
 
 
+def _own(one: str, other: str) -> tuple[Words, Words]:
+    """Return two texts without the sentences that both have word by word.
+
+    An author gives all skills the same scaffolding, which says nothing about their subjects.
+    """
+    parts, others = _parts(one), _parts(other)
+    shared = set(parts) & set(others)
+    whole = words_of(one), words_of(other)
+    own = tuple(
+        words_of("\n".join(part for part in text if part not in shared)) for text in (parts, others)
+    )
+    if any(less.weight < _LEAST_OWN * all_.weight for less, all_ in zip(own, whole, strict=True)):
+        return whole
+    return _telling(own[0]), _telling(own[1])
+
+
+def _topic(words: Words) -> tuple[str, ...]:
+    """Return the first two telling words: what a description begins with is what it is about."""
+    found = tuple(word.stem for word in _telling(words).words[:2])
+    return found if len(found) == 2 else ()
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in _PART.split(text) if part.strip()]
+
+
 def _told(description: str) -> Words:
-    words = words_of(description)
+    return _telling(words_of(description))
+
+
+def _telling(words: Words) -> Words:
     telling = tuple(word for word in words.words if word.stem not in _said_by_all())
     return replace(words, words=telling)
 

@@ -203,6 +203,16 @@ def _list(values: Iterable[str]) -> str:
     return ", ".join(values) or Message("list.none")
 
 
+def set_name(document: str, name: str) -> str:
+    """Set the name and preserve every other byte. Raises BundleInvalid if the head has none."""
+    _text(values := read_values(document), "name")
+    start, _, _ = find_head(document)
+    node = values["name"]
+    lead = " " if document[start + node.start - 1] == ":" else ""
+    head, tail = document[: start + node.start], document[start + node.end :]
+    return f"{head}{lead}{_scalar(name)}{tail}"
+
+
 def _text(values: dict[str, Node], key: str) -> str:
     if key not in values:
         raise BundleInvalid(Message("head.no_key", key=key))

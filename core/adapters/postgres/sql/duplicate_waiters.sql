@@ -1,6 +1,7 @@
 -- name: note
-INSERT INTO echoes (feedback_id, tenant_id, kind, target_id, hash, units)
-VALUES (%(feedback_id)s, %(tenant_id)s, %(kind)s, %(target_id)s, %(hash)s, %(units)s)
+INSERT INTO echoes (feedback_id, tenant_id, kind, target_id, hash, units, change_id)
+VALUES (%(feedback_id)s, %(tenant_id)s, %(kind)s, %(target_id)s, %(hash)s, %(units)s,
+        %(change_id)s)
 ON CONFLICT DO NOTHING
 
 -- name: alike
@@ -15,8 +16,9 @@ WHERE status = 'held' AND held <> '[]' AND reverts IS NULL AND retracts = '[]'
 ORDER BY created_at, id LIMIT 1 FOR SHARE
 
 -- name: join
-INSERT INTO echoes (feedback_id, tenant_id, kind, target_id, hash, change_id)
-VALUES (%(feedback_id)s, %(tenant_id)s, %(kind)s, %(target_id)s, %(hash)s, %(change_id)s)
+INSERT INTO echoes (feedback_id, tenant_id, kind, target_id, hash, change_id, units)
+VALUES (%(feedback_id)s, %(tenant_id)s, %(kind)s, %(target_id)s, %(hash)s, %(change_id)s,
+        %(units)s)
 ON CONFLICT (tenant_id, kind, target_id, feedback_id, hash)
 DO UPDATE SET change_id = excluded.change_id
 

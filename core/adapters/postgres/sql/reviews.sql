@@ -38,6 +38,7 @@ SET status = 'held', kind = %(kind)s, reason = %(reason)s, target_id = %(target_
     base_hash = %(base_hash)s, merge_mode = %(merge_mode)s, relationship = %(relationship)s,
     warnings = %(warnings)s, seen = %(seen)s, request = %(request)s, held = %(held)s,
     content_hash = %(content_hash)s, edited_by = %(edited_by)s,
+    contradicts = %(contradicts)s, proposed = %(proposed)s,
     said_at = coalesce(%(said_at)s, said_at), heard_at = coalesce(%(heard_at)s, heard_at), error = NULL, decision = '',
     decided_by = NULL, decided_at = NULL, reminded_at = NULL,
     prepared_at = coalesce(%(prepared_at)s, clock_timestamp())
@@ -47,6 +48,16 @@ RETURNING id
 
 -- name: now
 SELECT clock_timestamp() AS now
+
+-- name: beside
+-- What waits for the same agent, or of a tenant's skills; what is done to a skill moves lists, too.
+SELECT c.*, (SELECT m.said FROM change_messages m WHERE m.change_id = c.id) AS said
+FROM changes c
+WHERE c.status IN ('held', 'stale') AND c.held <> '[]' AND c.tenant_id = %(tenant_id)s
+  AND c.id <> %(id)s
+  AND (c.kind = %(kind)s AND (c.agent_id = %(agent_id)s OR c.kind = 'SKILL')
+       OR %(kind)s = 'SKILL' AND c.kind = 'AGENT_SKILLS')
+ORDER BY c.said_at, c.heard_at, c.id LIMIT %(limit)s
 
 -- name: overdue
 SELECT * FROM changes

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
-from core.domain.models import Change, ChangeFilter, ChangeStatus, Edited, Kind, Receipt
+from core.domain.models import Change, ChangeFilter, ChangeStatus, Edited, Kind, Reach, Receipt
 from core.domain.models.base import Model, Page
 from core.domain.models.skills import SkillFile
 from core.entrypoints.api.paging import AgentId, Cursor, Limit, Reason, TenantId
@@ -53,10 +53,12 @@ class Edit(Approval):
     """What takes the place of a change's content, whole: its text, or a skill's files.
 
     `content` is a memory's text, a DMN document, a SKILL.md, or a name of a skill on each line;
-    `files` is a whole folder, path -> file, with its bytes in base64.
+    `files` is a whole folder, path -> file, with its bytes in base64. `reach` is how long and for
+    whom a memory holds: without `content` its text stays.
     """
 
     content: str | None = None
+    reach: Reach | None = None
     files: dict[str, SkillFile] | None = None
 
 
@@ -152,7 +154,7 @@ async def reject_change(
 @router.post("/{change_id}/edit")
 async def edit_change(change_id: ChangeId, body: Edit, service: ChangesServiceDep) -> ChangeHead:
     """Put other content in the place of what waits; it is checked, and waits again."""
-    edited = Edited(content=body.content, files=body.files)
+    edited = Edited(content=body.content, files=body.files, reach=body.reach)
     return await service.edit(change_id, edited, seen=body.seen, dry_run=body.dry_run)
 
 
@@ -162,6 +164,12 @@ async def refresh_change(
 ) -> ChangeHead:
     """Prepare a change that waits anew, against what is there now; it waits again."""
     return await service.refresh(change_id, dry_run=body.dry_run)
+
+
+@router.post("/{change_id}/keep-both")
+async def keep_both(change_id: ChangeId, body: Approval, service: ChangesServiceDep) -> Receipt:
+    """Apply a change that contradicts what is there as an item of its own beside it."""
+    return await service.keep_both(change_id, seen=body.seen, dry_run=body.dry_run)
 
 
 @router.post("/{change_id}/revert")

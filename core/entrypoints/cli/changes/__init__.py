@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from core.entrypoints.cli.options import Cursor, DryRun, Json, Limit, Offline, who
+from core.entrypoints.cli.options import Cursor, DryRun, Json, Limit, who
 from core.entrypoints.cli.output import print_model, print_page, print_table, say, talk
 from core.entrypoints.cli.receipts import tell_receipt, tell_warnings
 from core.entrypoints.cli.session import with_app
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from core.app.program import App
     from core.domain.models import Change, ChangeCost
 
@@ -68,12 +70,16 @@ def show(
     from core.entrypoints.cli.costs import change_cost_in_words
     from core.entrypoints.cli.render import show_change
 
-    change, cost, currency, text = with_app(lambda opened: _read(opened, change_id, diff))
+    change, cost, currency, text, beside = with_app(lambda opened: _read(opened, change_id, diff))
     if as_json:
         extra = {"cost": {**cost.model_dump(mode="json"), "currency": currency}}
-        print_model(change, extra | ({"diff": text} if diff else {}))
+        others: list[JsonValue] = [{**one} for one in beside]
+        print_model(change, extra | {"beside": others} | ({"diff": text} if diff else {}))
         return
     show_change(change, text, change_cost_in_words(cost, currency))
+    if beside:
+        heads = ("ALSO WAITS", "HOW", "TARGET", "FEEDBACK")
+        print_table(heads, [(*one.values(),) for one in beside], empty="")
 
 
 @app.command("approve")
@@ -128,24 +134,28 @@ def edit(
     _tell_change(change, "would wait" if dry_run else "waits", as_json)
 
 
-@app.command("refresh")
-def refresh(
-    change_id: ChangeId,
-    dry_run: DryRun = False,
-    offline: Offline = False,
-    as_json: Json = False,
+@app.command("keep-both")
+def keep_both(
+    change_id: ChangeId, seen: Seen = None, dry_run: DryRun = False, as_json: Json = False
 ) -> None:
+    """Of two that contradict each other keep both: apply this one as an item of its own."""
+    receipt = with_app(
+        lambda opened: opened.gate.decisions.keep_both(change_id, by=who(), seen=seen), dry_run
+    )
+    tell_receipt(receipt, as_json=as_json)
+
+
+@app.command("refresh")
+def refresh(change_id: ChangeId, dry_run: DryRun = False, as_json: Json = False) -> None:
     """Prepare a change that waits anew, against what is there now; it waits again.
 
-    A skill is written anew where what was written does not fit any more: that needs LLM_MODEL.
+    Where code cannot tell what becomes of it the agent decides again, if LLM_MODEL is set.
     """
     change = with_app(
-        lambda opened: opened.gate.decisions.prepare_again(change_id, by=who()),
-        dry_run,
-        model=True,
-        offline=offline,
+        lambda opened: opened.gate.decisions.prepare_again(change_id, by=who()), dry_run
     )
-    _tell_change(change, "would wait" if dry_run else "waits", as_json)
+    waits = "would wait" if dry_run else "waits"
+    _tell_change(change, waits if change.status == "held" else change.decision, as_json)
 
 
 @app.command("revert")
@@ -170,10 +180,25 @@ def _tell_change(change: Change, what: str, as_json: bool) -> None:
 
 async def _read(
     opened: App, change_id: str, wants_diff: bool
-) -> tuple[Change, ChangeCost, str, str]:
+) -> tuple[Change, ChangeCost, str, str, list[dict[str, str]]]:
     from core.entrypoints.cli.diff import change_diff
 
     change = await opened.stores.changes.get(change_id)
     cost = await opened.stores.spending.of_change(change)
     text = await change_diff(change, opened.stores.changes) if wants_diff else ""
-    return change, cost, opened.currency, text
+    return change, cost, opened.currency, text, await _beside(opened, change)
+
+
+async def _beside(opened: App, change: Change) -> list[dict[str, str]]:
+    """Return what else waits and concerns a change."""
+    if change.status not in {"held", "stale"}:
+        return []
+    return [
+        {
+            "id": found.change.id,
+            "relation": found.relation.value,
+            "target": found.change.target_name,
+            "feedback": found.change.feedback_content,
+        }
+        for found in await opened.gate.decisions.beside(change)
+    ]

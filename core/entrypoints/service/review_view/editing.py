@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from core.domain.errors import InvalidInput, NotFound
 from core.domain.messages import Message
-from core.domain.models import SKILL_MD, Change, Edited, Kind, SkillFile
+from core.domain.models import SKILL_MD, Change, Edited, Kind, Reach, SkillFile
 from core.domain.ports import ChangeLog
 from core.entrypoints.service.review_view.states import read_files, tree_of
 
@@ -26,7 +26,9 @@ async def editable_texts(change: Change, changes: ChangeLog) -> Mapping[str, str
     return dict(sorted(texts.items(), key=lambda item: (item[0] != SKILL_MD, item[0])))
 
 
-async def with_texts(change: Change, texts: Mapping[str, str], changes: ChangeLog) -> Edited:
+async def with_texts(
+    change: Change, texts: Mapping[str, str], changes: ChangeLog, reach: Reach | None = None
+) -> Edited:
     """Return what replaces a change's content; binary files stay.
 
     Raises InvalidInput on a path that the change does not have, and if nothing differs.
@@ -34,10 +36,11 @@ async def with_texts(change: Change, texts: Mapping[str, str], changes: ChangeLo
     files = await _files(change, changes)
     for path in texts.keys() - files.keys():
         raise InvalidInput(Message("no.file_of_change", id=change.id, path=path))
-    if all(text == _text(files[path]) for path, text in texts.items()):
+    is_same_reach = reach is None or (change.after is not None and reach == change.after.reach)
+    if is_same_reach and all(text == _text(files[path]) for path, text in texts.items()):
         raise InvalidInput(Message("review.not_edited"))
     if change.kind is not Kind.SKILL:
-        return Edited(content=next(iter(texts.values())))
+        return Edited(content=next(iter(texts.values())), reach=reach)
     edited = {
         path: SkillFile(data=text.encode("utf-8"), executable=files[path].executable)
         for path, text in texts.items()

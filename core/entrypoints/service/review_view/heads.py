@@ -20,7 +20,8 @@ from core.domain.models.base import Model, Text
 class ChangeHead(Model):
     """`held` says why it waits, `warnings` what the checks found; `content_hash` is what is
     approved: whoever decides gives it back as `seen`. `reach` is how long and for whom a memory
-    holds after it, `reach_was` before it.
+    holds after it, `reach_was` before it. `contradicts` is the applied change that it would
+    override, "" if that is not known: approving takes this one, rejecting keeps what is there.
     """
 
     id: str
@@ -46,6 +47,7 @@ class ChangeHead(Model):
     retracts: tuple[str, ...]
     error: Text | None
     edited_by: str | None
+    contradicts: str | None
     decided_by: str | None
     decision: Text
     decided_at: datetime | None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import TypeVar
 
 from core.app.program import App
+from core.changes.gate.siblings import Relative
 from core.decision_table import read_xml, search_text
 from core.domain.errors import BundleInvalid, RuleInvalid, SkillWorkerError
 from core.domain.messages import Message
@@ -14,6 +15,12 @@ from core.domain.models import Change, ChangeCost, ChangeStatus, Hit, Kind, Know
 from core.domain.models.base import Model, Text
 from core.domain.models.review import Cause, Matched, OpenedChange
 from core.domain.ports import Search
+from core.entrypoints.service.review_view.besides import (
+    Beside,
+    Opposite,
+    beside_of,
+    opposite_of,
+)
 from core.entrypoints.service.review_view.diffs import diff_of
 from core.entrypoints.service.review_view.heads import ChangeHead, head_of
 from core.entrypoints.service.review_view.shown import Diff
@@ -97,7 +104,8 @@ class ReviewView(Model):
 
     `moved` says whether the target has changed since: then it has to be refreshed first. It is None
     if that is unknown; `problems` says what could not be looked up. `undone_by` is the change that
-    reverted it.
+    reverted it. `beside` are other changes that wait and concern it, `opposite` is what it
+    contradicts, `edits` what a person has made of what the agent wrote.
     """
 
     change: ChangeHead
@@ -109,6 +117,9 @@ class ReviewView(Model):
     cost: ChangeCost
     neighbours: Neighbours
     undone_by: str | None = None
+    beside: tuple[Beside, ...] = ()
+    opposite: Opposite | None = None
+    edits: Diff | None = None
     problems: tuple[Text, ...] = ()
 
 
@@ -116,9 +127,10 @@ async def make_review_view(opened: OpenedChange, following: str | None, app: App
     """Gather what belongs to a change that was opened."""
     change = opened.change
     problems: list[str] = []
-    similar, moved, diff = await asyncio.gather(  # I/O runs meanwhile; the diff is computed here
+    similar, moved, waiting, diff = await asyncio.gather(  # I/O runs meanwhile
         _attempt(similar_to(change, app.stores.search), problems, _SIMILAR),
         _attempt(_moved(change, app), problems, _TARGET),
+        _attempt(_waiting(change, app), problems, _WAITING),
         diff_of(change, app.stores.changes),
     )
     return ReviewView(
@@ -130,6 +142,9 @@ async def make_review_view(opened: OpenedChange, following: str | None, app: App
         moved=moved,
         cost=opened.cost,
         undone_by=opened.undone_by,
+        beside=tuple(beside_of(relative) for relative in (waiting or ())[:MOST_BESIDE]),
+        opposite=await opposite_of(change, app.stores.changes),
+        edits=await _edits(change, app),
         neighbours=Neighbours(
             previous=opened.queue_position.previous,
             next=following,
@@ -140,7 +155,22 @@ async def make_review_view(opened: OpenedChange, following: str | None, app: App
     )
 
 
+async def _waiting(change: Change, app: App) -> Sequence[Relative]:
+    if change.status not in {ChangeStatus.HELD, ChangeStatus.STALE}:
+        return ()
+    return await app.gate.decisions.beside(change)
+
+
+async def _edits(change: Change, app: App) -> Diff | None:
+    """Return the difference between what the agent wrote and what a person made of it."""
+    if change.proposed is None:
+        return None
+    return await diff_of(change.model_copy(update={"before": change.proposed}), app.stores.changes)
+
+
+MOST_BESIDE = 20
 _SIMILAR = Message("review.similar")
+_WAITING = Message("review.waiting")
 _TARGET = Message("review.target")
 
 

@@ -1,10 +1,10 @@
-"""Probes of writes, and room for workers of the previous release; the SQL is in the file beside."""
+"""What a held change contradicts, and what the agent wrote; the SQL is in the file of that name."""
 
 from pathlib import Path
 
 from alembic import op
 
-revision = "0010"
+revision = "0008"
 down_revision = "0007"
 
 

@@ -1,0 +1,121 @@
+"""A reviewer's day: forty pieces that all wait come to what they come to without review."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from pathlib import Path
+
+import pytest
+
+from core.app.program import App, open_app
+from core.domain.models import (
+    Agent,
+    Change,
+    ChangeFilter,
+    ChangeStatus,
+    Edited,
+    FeedbackFilter,
+    FeedbackStatus,
+    NewFeedback,
+)
+from tests.support.api import settings_of
+from tests.support.databases import fresh_database
+from tests.support.examples import seeds
+from tests.support.reviewers_day import AGENT, PUT_OTHERWISE, REFUSED, TENANT, known, pieces
+from tests.support.waiting import AT_LAST
+
+WAITING = ChangeFilter(statuses=(ChangeStatus.HELD, ChangeStatus.STALE))
+MOST_DECISIONS = 100
+
+
+async def work(app: App, concurrency: int = 1) -> None:
+    await asyncio.wait_for(app.run(True, concurrency, asyncio.Event(), lambda _: None), AT_LAST)
+
+
+async def without_review(
+    database: str, home: Path, said: list[NewFeedback]
+) -> dict[str, list[str]]:
+    async with open_app(settings_of(database, home), model=True, offline=True) as app:
+        await app.stores.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="주문 담당"))
+        await app.stores.inbox.add("test", said)
+        await work(app)
+        return await known(app)
+
+
+class Reviewer:
+    """Decides about what waits, in any order; of two that contradict each other the later wins."""
+
+    def __init__(self, app: App, rng: random.Random) -> None:
+        self._app, self._rng = app, rng
+        self._decisions = app.gate.decisions
+        self._said: dict[str, tuple[int, str]] = {}
+        self.chosen = 0
+
+    async def decide_all(self) -> None:
+        for _ in range(MOST_DECISIONS):
+            waiting, _ = await self._app.stores.reader.changes(WAITING, limit=200, cursor=None)
+            if not waiting:
+                return
+            found, _ = await self._app.stores.reader.feedback(
+                FeedbackFilter(), limit=100, cursor=None
+            )
+            self._said = {one.id: (int(one.source_id[1:]), one.content) for one in found}
+            await self._decide(self._next(sorted(waiting, key=self._place)))
+            if FeedbackStatus.QUEUED in await self._app.stores.reader.counts():
+                await work(self._app)  # what only the model can put together is decided again
+        raise AssertionError("the queue never ended")
+
+    def _place(self, change: Change) -> int:
+        return self._said[change.feedback_id or ""][0]
+
+    def _next(self, waiting: list[Change]) -> Change:
+        """Return any; of what a model puts together, as skills and limits, what was said first."""
+        by_model = [one for one in waiting if one.kind == "SKILL" or "금액" in one.target_name]
+        return self._rng.choice([one for one in waiting if one not in by_model[1:]])
+
+    async def _decide(self, change: Change) -> None:
+        """Decide as the page offers it; no approval is refused."""
+        text, seen = self._said[change.feedback_id or ""][1], change.content_hash
+        if text in REFUSED:
+            await self._decisions.reject(change.id, by="kim", reason="not so", seen=seen)
+            return
+        if text in PUT_OTHERWISE and change.edited_by is None:
+            edited = Edited(content=PUT_OTHERWISE[text])
+            await self._decisions.edit(change.id, edited, by="kim", seen=seen)
+            return
+        if change.contradicts:
+            self.chosen += 1
+            other = await self._app.stores.changes.get(change.contradicts)
+            if self._place(other) > self._place(change):
+                await self._decisions.reject(change.id, by="kim", reason="the other", seen=seen)
+                return
+        receipt = await self._decisions.approve(change.id, by="kim", seen=seen)
+        assert receipt.status.is_outcome, receipt
+
+
+@pytest.mark.parametrize("seed", seeds(20, in_ci=1))
+async def test_what_is_reviewed_comes_to_what_it_comes_to_without_review(
+    server: str, template: str, tmp_path: Path, seed: int
+) -> None:
+    said = pieces()
+    accepted = [
+        piece.model_copy(update={"content": PUT_OTHERWISE.get(piece.content, piece.content)})
+        for piece in said
+        if piece.content not in REFUSED
+    ]
+    with fresh_database(server, template) as database:
+        expected = await without_review(database, tmp_path, accepted)
+    with fresh_database(server, template) as database:
+        settings = settings_of(database, tmp_path, review_policy="all")
+        async with open_app(settings, model=True, offline=True) as app:
+            await app.stores.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="주문 담당"))
+            await app.stores.inbox.add("test", said)
+            await work(app, 4)
+            reviewer = Reviewer(app, random.Random(seed))
+            await reviewer.decide_all()
+            found = await known(app)
+            for kind, lines in expected.items():
+                assert found.pop(kind) == lines
+            assert not found
+            assert reviewer.chosen >= 3
