@@ -18,6 +18,7 @@ _BIG = {
 _NATIVE = {
     "한": 1, "두": 2, "세": 3, "석": 3, "네": 4, "넉": 4, "다섯": 5, "여섯": 6,
     "일곱": 7, "여덟": 8, "아홉": 9,
+    "하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "열흘": 10, "보름": 15,
     "열": 10, "열한": 11, "열두": 12, "열다섯": 15, "스무": 20, "서른": 30,
 }  # fmt: skip
 _SPOKEN = {
@@ -83,14 +84,14 @@ _CLOCK = re.compile(
 )
 _SINO_WORDS = r"[일이삼사오육칠팔구]?[십백천만억](?:[일이삼사오육칠팔구십백천만억]*)"
 _KOREAN = re.compile(
-    rf"(?P<lead>[₩$€£]\s?)?(?:(?P<digits>{_DIGITS})\s?(?P<scale>{_SCALE})?"
+    rf"(?P<lead>[₩$€£]\s?|영하\s|마이너스\s)?(?:(?P<digits>{_DIGITS})\s?(?P<scale>{_SCALE})?"
     rf"(?:\s?(?P<more>\d[\d,]*)\s?(?P<more_scale>천만|백만|십만|만|천|백))?"
     rf"|(?<![가-힣])(?P<native>{'|'.join(sorted(_NATIVE, key=len, reverse=True))})(?=\s?(?:번"
     rf"|명|개|건|시간|달|살|"
     rf"회|장|대|주|차례|병|권|박스|줄|곳|끼|잔))"
-    rf"|(?<![가-힣])(?P<sino>{_SINO_WORDS})(?=\s?(?:원|명|개|건|년|회|점|세|일|퍼센트|달러|자"
+    rf"|(?<![가-힣])(?P<days>하루|이틀|사흘|나흘|열흘|보름)|(?<![가-힣])(?P<sino>{_SINO_WORDS})(?=\s?(?:원|명|개|건|년|회|점|세|일|퍼센트|달러|자"
     rf"|킬로)))"
-    rf"\s?(?P<unit>{_KOREAN_UNITS})?(?:\s?어치|째)?"
+    rf"\s?(?P<unit>{_KOREAN_UNITS}|[가-힣A-Za-z]{{1,3}}(?=\s?(?:이상|이하|미만|초과|이내)(?:[가-힣,\s]|$)))?(?:\s?어치|째)?"
 )
 _ENGLISH = re.compile(
     rf"(?P<lead>[₩$€£]\s?|\b(?:KRW|USD|EUR"
@@ -172,8 +173,8 @@ def _afternoon(match: re.Match[str]) -> str:
 
 def _number(match: re.Match[str]) -> Amount | None:
     group = match.groupdict()
-    unit = (group["unit"] or "").strip()
-    word = group.get("native") or group.get("spoken") or ""
+    unit = "일" if group.get("days") else (group["unit"] or "").strip()
+    word = group.get("days") or group.get("native") or group.get("spoken") or ""
     if group["digits"]:
         value = Decimal(group["digits"].replace(",", "")) * _BIG.get(
             (group["scale"] or "").lower(), 1
@@ -185,6 +186,8 @@ def _number(match: re.Match[str]) -> Amount | None:
     else:
         value = Decimal(_NATIVE.get(word) or _SPOKEN[word.lower()])
     lead = (group["lead"] or "").strip()
+    if lead in {"영하", "마이너스"}:
+        lead, value = "", -value
     plain = f"{value.normalize():f}"
     return Amount(plain, "number", lead or _unit(unit), *_span(match))
 

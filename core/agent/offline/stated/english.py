@@ -32,7 +32,7 @@ class _Head:
 
 
 def cases_of(sentence: str, before: Sequence[Case] = ()) -> list[Case]:
-    """Return the cases that a sentence states, after those of earlier sentences.
+    """Return the cases of earlier sentences and those that this one states.
 
     Raises NotARule for anything that is neither a condition nor an outcome.
     """
@@ -43,7 +43,7 @@ def cases_of(sentence: str, before: Sequence[Case] = ()) -> list[Case]:
         text = text[lead.end() :]
     if w.VAGUE.search(text):
         raise NotARule("a judgement or an approximation")
-    return _Reader(text, sentence, list(before)).read()[len(before) :]
+    return _Reader(text, sentence, list(before)).read()
 
 
 class _Reader:

@@ -128,6 +128,19 @@ VAGUE = re.compile(
     r"tends?|prefer|rather|good idea|best to|might|case by case|within reason|gut)\b",
     re.I,
 )
+# A sentence that greets, or says why a rule came up, and neither a condition nor an exception.
+TOLD_BESIDE = re.compile(
+    r"(?!.*(?:\d|\b(?:if|unless|except|only|always|never|must|should|over|under|above|below|when|where|otherwise"
+    r"|instead|without|for (?:all|every)|not allowed|allowed|approv\w+)\b))"
+    r"(?:(?:hi|hello|hey|morning|good morning|thanks|thank you|sorry)?(?: (?:all|team|there|both))?(?:, )?"
+    r"(?:(?:a |one |just a )?(?:quick|small|minor|short|another)? ?(?:correction|note|reminder|heads[- ]up|thing"
+    r"|clarification|question|update|one))?"
+    r"|please (?:stop|don't keep) (?:mixing|confusing)\b.*"
+    r"|.*\b(?:keeps? (?:getting|mixing|asking)|kept (?:getting|mixing|asking)|bounced|complain\w*|got upset|gets? upset"
+    r"|parents get|came back|got (?:it|this|that) wrong|was wrong|mixed (?:up|those)|confus\w+"
+    r"|(?:the|your) bot|yesterday|last (?:week|month|night|time)|this morning|we had|we've had|people (?:were|have|got))\b.*)",
+    re.I,
+)
 EXCEPT = re.compile(
     r"\b(?:except|exception|excluding|apart from|other than|however|only if|only when|provided"
     r"|as long as|although|though|"

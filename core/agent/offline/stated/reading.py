@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from core.agent.offline.stated import english, korean
+from core.agent.offline.stated.english_words import TOLD_BESIDE as TOLD_IN_ENGLISH
+from core.agent.offline.stated.korean_words import TOLD_BESIDE as TOLD_IN_KOREAN
 from core.agent.offline.stated.statement import Case, NotARule, in_one_unit
 from core.agent.offline.text import clauses, is_korean
 
@@ -23,12 +25,20 @@ def cases_in(text: str) -> list[Case]:
         if any(len(sentence) > MAX_SENTENCE for sentence in sentences):
             return []
         for sentence in sentences:
+            if is_beside(sentence):
+                continue
             read = korean.cases_of if is_korean(sentence) else english.cases_of
-            cases += read(sentence, cases)
+            cases = read(sentence, cases)
         _check(cases)
         return in_one_unit(cases)
     except NotARule:
         return []
+
+
+def is_beside(sentence: str) -> bool:
+    """Whether a sentence only greets, or tells what happened: no part of any rule."""
+    beside = TOLD_IN_KOREAN if is_korean(sentence) else TOLD_IN_ENGLISH
+    return beside.fullmatch(sentence.strip(".!~ ")) is not None
 
 
 def _check(cases: list[Case]) -> None:
