@@ -20,6 +20,7 @@ FIELDS: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "meaning": ({"query", "answer", "others", "kind"}, ("query",)),
     "named": ({"text", "names", "others", "is_named"}, ("text", "names")),
     "rules": ({"text", "becomes", "rows"}, ("text",)),
+    "poison": ({"class", "poisoned", "kind", "text", "span", "why"}, ("text",)),
     "streams": ({"pieces", "state", "gone", "asks"}, ("pieces",)),
     "search_short": ({"query", "item", "id"}, ("query",)),
     "search_long": ({"query", "item", "id"}, ("query",)),
