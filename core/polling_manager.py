@@ -464,12 +464,9 @@ async def _give_back(
     # A start that does not count leaves `attempts` as it is: the epoch makes its delay grow.
     delay = deps.retry.delay(feedback.attempts if counts else feedback.epoch, error)
     await deps.inbox.give_back(feedback, error.reason, delay, counts=counts)
-    if isinstance(error, BudgetUsedUp) and is_news:
-        await _tell(
-            feedback, "feedback.held_back", deps, error=error.message, delay=round(delay, 1)
-        )
-    elif is_news:
-        await _tell(feedback, "feedback.retried", deps, error=error.message, delay=round(delay, 1))
+    if is_news:
+        name = "feedback.held_back" if isinstance(error, BudgetUsedUp) else "feedback.retried"
+        await _tell(feedback, name, deps, error=error.message, delay=round(delay, 1))
 
 
 def _dead(attempts: int, error: str) -> Outcome:
