@@ -27,6 +27,7 @@ SESSION_SECONDS = 600
 RANGE_BYTES = 30_000  # of the zip in one answer, as long as the server passes that on
 LEAST_RANGE_BYTES = 60
 RANGES_AT_ONCE = 8
+GRACE_SECONDS = 1.0
 EXCERPT_CHARS = 500
 VALID = "Skill is valid"
 T = TypeVar("T")
@@ -84,10 +85,16 @@ async def _build(
 
 @asynccontextmanager
 async def _beside(work: Coroutine[None, None, T]) -> AsyncIterator[asyncio.Task[T]]:
-    """Run `work` while the pod opens; cancel it when the context ends."""
+    """Run `work` while the pod opens; cancel it when the context ends.
+
+    If that fails, `work` may end first: servers log a call that is cut off as an error of theirs.
+    """
     task = asyncio.create_task(work)
     try:
         yield task
+    except SkillWorkerError:
+        await asyncio.wait({task}, timeout=GRACE_SECONDS)
+        raise
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

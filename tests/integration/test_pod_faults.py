@@ -167,7 +167,7 @@ async def test_a_script_that_says_all_is_well_and_ends_with_an_error_has_failed(
     ("cut_off", "step"),
     [
         ({"run_shell": "truncated"}, "init_skill"),
-        ({f"run_shell:{n}": "truncated" for n in (2, 3)}, "fetch"),
+        ({f"run_shell:{n}": "truncated" for n in range(2, 20)}, "fetch"),
     ],
 )
 async def test_answers_that_stay_cut_off_end_the_attempt(
@@ -183,6 +183,7 @@ async def test_answers_that_stay_cut_off_end_the_attempt(
         ("delete_session:1", "tool_error"),
         ("delete_session:1", "cut"),
         ("delete_session:1", "restart"),
+        ("run_shell:1", "truncated"),
         ("run_shell:2", "truncated"),
         ("run_shell:2", "exit_code"),  # the server's status of its shell; the scripts ended well
     ],

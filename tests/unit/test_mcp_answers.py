@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 from pydantic import JsonValue
 
 from core.adapters.mcp.answers import ToolAnswer
-from core.adapters.mcp.pods import read_document, read_session_id
+from core.adapters.mcp.pods import McpSkillDocuments, read_document, read_session_id
 from core.domain.errors import McpDown, PodCallFailed
+from core.domain.messages import Message
 
 RULE = "=" * 80
 PATH = "scripts/init_skill.py"
@@ -150,3 +153,43 @@ def test_an_error_shows_the_beginning_of_what_came() -> None:
         read_document(ToolAnswer(("가" * 5000,)), "skill-creator", PATH)
     assert "가" * 200 in caught.value.message
     assert len(caught.value.message) < 400
+
+
+class Failing:
+    """A client whose one tool answers with an error."""
+
+    def __init__(self, why: str) -> None:
+        where = "MCP server claude-skills (http://document-store/mcp)"
+        self.error = PodCallFailed(
+            Message("mcp.tool_failed", where=where, name="read_skill_document", why=why)
+        )
+
+    @asynccontextmanager
+    async def lease(self, server_name: str) -> AsyncIterator[Failing]:
+        assert server_name == "claude-skills"
+        yield self
+
+    async def ask(self, name: str, arguments: object) -> ToolAnswer:
+        del name, arguments
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    "why",
+    [
+        f"Error executing tool read_skill_document: Document '{PATH}' not found",
+        f"ENOENT: no such file or directory, open '/skills/skill-creator/{PATH}'",
+        "Not found",
+        "스킬 skill-creator: 찾을 수 없습니다",
+    ],
+)
+async def test_a_tool_error_may_say_that_there_is_no_document(why: str) -> None:
+    documents = McpSkillDocuments(Failing(why), "claude-skills")  # type: ignore[arg-type]
+    assert await documents.read("skill-creator", PATH) is None
+
+
+@pytest.mark.parametrize("why", ["permission denied", "session not found", "Skill 'x' not found"])
+async def test_another_tool_error_may_pass(why: str) -> None:
+    documents = McpSkillDocuments(Failing(why), "claude-skills")  # type: ignore[arg-type]
+    with pytest.raises(McpDown, match=why):
+        await documents.read("skill-creator", PATH)

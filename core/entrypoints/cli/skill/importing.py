@@ -105,11 +105,11 @@ def _told(item: Outcome) -> Iterator[tuple[str, ...]]:
 
 
 def import_(
-    path: Annotated[
-        Path,
+    paths: Annotated[
+        list[Path],
         typer.Argument(
             metavar="FOLDER|FILE.skill|-",
-            help="A skill's folder, a .skill file, a folder of several, or `-` for stdin.",
+            help="Skills' folders, .skill files, folders of several; `-` is a file on stdin.",
         ),
     ],
     tenant: Annotated[
@@ -130,7 +130,7 @@ def import_(
 
     Sound ones go in; exit 1 where one is refused.
     """
-    sources = sources_in(path)
+    sources = [*dict.fromkeys(source for path in paths for source in sources_in(path))]
     outcomes = Outcomes(dry_run)
     try:
         with_app(
