@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
 import httpx
@@ -17,11 +17,11 @@ from core.adapters.skill_api import (
     see_absence,
 )
 from core.domain.errors import SkillApiDown, Stale
+from core.domain.http_origin import is_loopback, verification
 from core.domain.messages import Message
 from core.domain.models import SKILL_MD, Bundle, SkillFile
+from core.domain.tasks import aside
 from core.skills.bundle import bundle_hash, bundle_to_zip, is_script, sound, zip_to_bundle
-
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 class SkillApiClient(SkillApiCalls):
@@ -48,7 +48,7 @@ class SkillApiClient(SkillApiCalls):
         bundle = await asyncio.to_thread(zip_to_bundle, answer.body, name)
         if answer.etag is None:
             return _with_scripts(bundle)
-        if bundle_hash(bundle) != answer.etag:
+        if await _hash(bundle) != answer.etag:
             raise SkillApiDown(Message("skill_api.other_folder", where=answer.where))
         return bundle
 
@@ -61,7 +61,7 @@ class SkillApiClient(SkillApiCalls):
         answer = await self._upload(name, data, tenant_id)
         if answer.status == 404:
             raise answer.garbage()
-        if answer.ok and answer.etag == bundle_hash(bundle):
+        if answer.ok and answer.etag == await _hash(bundle):
             self._sends_etags = True
             return
         stored = await self.read(name, tenant_id)
@@ -98,7 +98,7 @@ class SkillApiClient(SkillApiCalls):
             before = await self.read(name, tenant_id)
             if before is None:
                 return
-            _require_unmoved(before, base_hash)
+            await _require_unmoved(before, base_hash)
         answer = await self._delete(name, None, tenant_id, base_hash)
         if answer.status == 404:
             see_absence(answer)
@@ -117,7 +117,7 @@ class SkillApiClient(SkillApiCalls):
             return answer.etag
         current = await self.read(name, tenant_id)
         if current and current.files.get(path) == file:
-            found = bundle_hash(current)
+            found = await _hash(current)
             if _may_have_settled(answer) or found == base_hash:
                 return found
         raise Stale(Message("stale.file", name=name, path=path))
@@ -128,7 +128,7 @@ class SkillApiClient(SkillApiCalls):
         before = await self.read(name, tenant_id)
         if before is None:
             raise Stale(Message("stale.gone", name=name))
-        _require_unmoved(before, base_hash)
+        await _require_unmoved(before, base_hash)
         await self._send_file(name, path, file, tenant_id, base_hash)
         after = await self.read(name, tenant_id)
         wanted = {key: text for key, text in _texts(before).items() if key != path}
@@ -136,7 +136,7 @@ class SkillApiClient(SkillApiCalls):
             wanted[path] = file.data
         if after is None or _texts(after) != wanted:
             raise Stale(Message("stale.other_content", name=name))
-        return bundle_hash(after)
+        return await _hash(after)
 
     async def _send_file(
         self, name: str, path: str, file: SkillFile | None, tenant_id: str, base_hash: str
@@ -169,13 +169,18 @@ async def open_skill_api(
     token: str | None,
     timeout: float = 30.0,  # noqa: ASYNC109 - bounds each call, not this one
     max_retries: int = MAX_RETRIES,
+    within: Callable[..., Awaitable[None]] | None = None,
 ) -> AsyncIterator[SkillApiClient]:
     """Open a client with its own connection pool; `timeout` is in seconds per call.
 
-    Loopback addresses bypass the proxy settings of the environment.
+    Loopback addresses bypass the proxy settings of the environment. `within` is an ASGI app that
+    is called in this process rather than over the network.
     """
-    direct = checked_url(base_url).host in _LOOPBACK
-    async with httpx.AsyncClient(trust_env=not direct) as http:
+    transport = httpx.ASGITransport(within, raise_app_exceptions=False) if within else None
+    direct = is_loopback(checked_url(base_url).host)
+    async with httpx.AsyncClient(
+        trust_env=not direct, verify=verification(base_url), transport=transport
+    ) as http:
         yield SkillApiClient(base_url, token, http, timeout=timeout, max_retries=max_retries)
 
 
@@ -184,8 +189,12 @@ def _may_have_settled(answer: Answer) -> bool:
     return answer.repeated or (answer.ok and answer.etag is None)
 
 
-def _require_unmoved(bundle: Bundle, base_hash: str) -> None:
-    if bundle_hash(bundle) != base_hash:
+async def _hash(bundle: Bundle) -> str:
+    return await aside(bundle.size, bundle_hash, bundle)
+
+
+async def _require_unmoved(bundle: Bundle, base_hash: str) -> None:
+    if await _hash(bundle) != base_hash:
         raise Stale(Message("stale.moved", name=bundle.name))
 
 

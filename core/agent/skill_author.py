@@ -14,6 +14,7 @@ from core.agent.model.chat_model import ask_structured, parse_structured, prompt
 from core.domain.errors import ArtifactInvalid
 from core.domain.models import SKILL_MD, AuthorRequest, Bundle, SkillArtifact, SkillEdits, Usage
 from core.domain.ports import CircuitBreaker, Replies, Runs
+from core.domain.tasks import aside
 from core.domain.text import fenced_json, shorten
 from core.skills.document.markdown import has_too_many_lines, headings
 
@@ -111,7 +112,8 @@ class SkillAuthorModel:
             return stored[0]
         # From the store, so that a resumed attempt asks exactly what the first one asked.
         last = await self._replies.get(key, ordinal - 1) if problems else None
-        messages = _question(request, problems, last[0] if last else None)
+        size = request.existing.size if request.existing else 0
+        messages = await aside(size, _question, request, problems, last[0] if last else None)
         if request.fence is not None:
             await self._runs.check(request.fence)
         tenant_id = request.tenant_id

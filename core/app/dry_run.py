@@ -8,16 +8,21 @@ from pydantic import JsonValue
 
 from core.domain.models import (
     NO_USAGE,
+    SKILL_MD,
     AgentFeedback,
+    Bundle,
     Candidate,
     Feedback,
     Fence,
     Receipt,
     RunEvent,
+    SkillFile,
+    SkillSummary,
     Usage,
     Verdict,
 )
-from core.domain.ports import NewId, Spending
+from core.domain.ports import NewId, SkillStore, Spending
+from core.skills.validation.document import description_of
 
 
 class DryRuns:
@@ -62,6 +67,51 @@ class DryRuns:
     async def receipts(self, candidate_id: str) -> Sequence[Receipt]:  # noqa: ARG002
         """Return no receipts: a dry run makes no changes."""
         return ()
+
+
+class DrySkills:
+    """The `SkillStore` port for one dry run: skills that would be written are read back from it."""
+
+    def __init__(self, skills: SkillStore) -> None:
+        self._skills = skills
+        self._written: dict[tuple[str, str], Bundle] = {}
+
+    def remember(self, bundle: Bundle, tenant_id: str) -> None:
+        """Give this bundle to those who read the skill from now on; nothing is written."""
+        self._written[tenant_id, bundle.name] = bundle
+
+    async def read(self, name: str, tenant_id: str) -> Bundle | None:
+        """Return the folder, as it would be written if it would."""
+        return self._written.get((tenant_id, name)) or await self._skills.read(name, tenant_id)
+
+    async def list(self, tenant_id: str) -> Sequence[SkillSummary]:
+        """Return the tenant's skills by name, those that would be written too."""
+        listed = {item.name: item for item in await self._skills.list(tenant_id)}
+        for (tenant, name), bundle in self._written.items():
+            if tenant == tenant_id:
+                data = bundle.files[SKILL_MD].data
+                listed[name] = SkillSummary(
+                    name=name, description=description_of(data) or "", file_count=len(bundle.files)
+                )
+        return [listed[name] for name in sorted(listed)]
+
+    async def upload(self, bundle: Bundle, tenant_id: str) -> None:
+        """Remember the skill."""
+        self.remember(bundle, tenant_id)
+
+    async def put_file(
+        self, name: str, path: str, file: SkillFile, tenant_id: str, *, base_hash: str
+    ) -> str:
+        """Raise AssertionError: a dry run ends before it would write."""
+        raise AssertionError(name, path, len(file.data), tenant_id, base_hash)
+
+    async def delete_file(self, name: str, path: str, tenant_id: str, *, base_hash: str) -> str:
+        """Raise AssertionError, as `put_file`."""
+        raise AssertionError(name, path, tenant_id, base_hash)
+
+    async def delete(self, name: str, tenant_id: str, *, base_hash: str) -> None:
+        """Raise AssertionError, as `put_file`."""
+        raise AssertionError(name, tenant_id, base_hash)
 
 
 class DryReplies:

@@ -25,6 +25,7 @@ from core.app.bootstrap.model import GuardedModel, circuit_breaker, open_meaning
 from core.app.bootstrap.pods import skill_creator
 from core.app.bootstrap.sources import feedback_sources
 from core.app.bootstrap.stores import (
+    IN_PROCESS,
     Parts,
     Stores,
     Wrap,
@@ -34,6 +35,7 @@ from core.app.bootstrap.stores import (
     skill_server,
     skill_store,
 )
+from core.app.dry_run import DrySkills
 from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
@@ -282,9 +284,10 @@ async def open_app(
             chat = _chat_model(stack, settings, offline)
         billed = billing(settings, offline=offline, asks=chat is not None)
         pool = await enter(open_database(settings))
-        url = await enter(skill_server(settings))
+        url = await enter(skill_server(settings)) if chat or health else IN_PROCESS
         skills = wrap("skills", await enter(skill_store(settings, url)))
-        creator = await enter(skill_creator(settings, url, wrap)) if chat else None
+        skills = DrySkills(skills) if dry_run else skills
+        creator = await enter(skill_creator(settings, url, wrap, quiet=chat is None))
         summary = RunSummary()
         observe = all_of(log_event, summary.note, *([health.metrics.observe] if health else []))
         made = Stores(Parts(settings, pool, skills, observe, billed, dry_run, wrap))

@@ -6,6 +6,7 @@ cannot choose its Origin, and after DNS rebinding its Host is still the foreign 
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterable
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -23,6 +24,16 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def verification(url: str) -> ssl.SSLContext | bool:
+    """Return what HTTPX is to verify the server of a URL with.
+
+    Plain HTTP gets a context that trusts nobody: to read all certificates takes 40 ms.
+    """
+    if urlsplit(url).scheme == "https":
+        return True
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def names_of(host: str, further: Iterable[str] = ()) -> frozenset[str] | None:

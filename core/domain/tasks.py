@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from typing import ParamSpec, TypeVar
 
 import structlog
 
@@ -12,6 +13,20 @@ from core.domain.errors import SkillWorkerError
 log = structlog.get_logger(__name__)
 
 AGAIN_SECONDS = 0.5
+LARGE_BYTES = 2**16
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+async def aside(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Return what `work` returns, run off the event loop if it is on many bytes.
+
+    A skill may have 48 MiB: hashing and parsing it took seconds, in which nothing else of a worker
+    ran, not even its heartbeat. For the usual few kilobytes a thread costs more than the work.
+    """
+    if size < LARGE_BYTES:
+        return work(*args, **kwargs)
+    return await asyncio.to_thread(work, *args, **kwargs)
 
 
 async def repeat(seconds: float, name: str, work: Callable[[], Awaitable[object]]) -> None:

@@ -224,7 +224,8 @@ class Neighbours:
             kind=Kind.SKILL,
             limit=_SKILLS_READ,
         )
-        names = [item.id for item in nearby.items if item.id != bundle.name]
+        found = [*nearby.items, *(context.compared.items if context.compared else ())]
+        names = dict.fromkeys(item.id for item in found if item.id != bundle.name)
         read = [await self._skills.read(name, context.tenant_id) for name in names]
         return Beside(compare_skills(bundle, [known for known in read if known]), nearby.seen)
 

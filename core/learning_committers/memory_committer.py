@@ -26,6 +26,7 @@ from core.domain.models import (
     Snapshot,
     SubmitContext,
 )
+from core.domain.models.knowledge import MAX_MEMORY_BYTES
 from core.domain.ports import Knowledge
 from core.knowledge.duplicates import CLASHES, Known, contained_part, evidence, normal_form
 from core.learning_committers.base import (
@@ -46,13 +47,24 @@ SHOWN_CHARS = 2_000
 def new_text(request: MemoryRequest) -> str:
     """Return the content of a request without surrounding white space (as Unicode defines it).
 
-    Every other character stays. Raises Refused.
+    Every other character stays. Raises Refused, also for one that is too long.
     """
-    text = request.content.strip()
+    text = bounded(request.content.strip())
     if not text:
         raise Refused(Message("memory.no_content"), hint=Message("memory.say_what"))
     if request.part and request.operation is Operation.CREATE:
         raise Refused(Message("memory.no_part"), hint=Message("memory.leave_part_out"))
+    return text
+
+
+def bounded(text: str) -> str:
+    """Return a text that is short enough for a memory. Raises Refused."""
+    size = len(text.encode("utf-8", "replace"))
+    if size > MAX_MEMORY_BYTES:
+        raise Refused(
+            Message("memory.too_long", n=size, most=MAX_MEMORY_BYTES),
+            hint=Message("memory.make_skill"),
+        )
     return text
 
 
@@ -226,7 +238,7 @@ class MemoryCommitter(ItemCommitter):
     ) -> Prepared:
         reach = reach_of(request, context, item.reach, self._clock())
         states_reach_alone = not request.content.strip() and reach != item.reach
-        text = item.content if states_reach_alone else merged(item.content, request)
+        text = item.content if states_reach_alone else bounded(merged(item.content, request))
         prepared = self._prepared(item, Operation.UPDATE, _state(text, reach))
         if text == item.content and reach.user == item.user:
             return prepared

@@ -40,6 +40,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import Agents, ChangeLog, SkillAuthor, SkillStore, UnitOfWork
+from core.domain.tasks import aside
 from core.learning_committers.base import (
     CommitDeps,
     Neighbours,
@@ -54,6 +55,7 @@ from core.learning_committers.skill_folders import (
     SkillTies,
     prepared_change,
     refuse_bad_name,
+    refuse_duplicate,
     replaced_warnings,
     state_of,
 )
@@ -236,7 +238,8 @@ async def commit_to_skill(
 class SkillCommitter:
     """Prepare skills with the author and apply them over the skill API.
 
-    With `creator` a skill, written or given, is built in a pod before it becomes a change.
+    With `creator` a skill, written or given, is built in a pod before it becomes a change; without
+    one `without_pod`, if any, is called for it.
     """
 
     def __init__(
@@ -250,6 +253,7 @@ class SkillCommitter:
         limits: SkillLimits,
         neighbours: Neighbours,
         creator: SkillCreatorDeps | None = None,
+        without_pod: Callable[[], None] | None = None,
     ) -> None:
         self._neighbours = neighbours
         self._skills = skills
@@ -257,6 +261,7 @@ class SkillCommitter:
         self._check = check
         self._limits = limits
         self._creator = creator
+        self._without_pod = without_pod
         self._writer = SkillWriter(author, skills, limits)
         self._ties = SkillTies(skills)
         self._agents = agents
@@ -278,15 +283,20 @@ class SkillCommitter:
                 return await self._known(found.exact.known.id, context.tenant_id)
             beside = warnings_beside(request, Kind.SKILL, found.near, context)
             seen = None if request.is_import else found.seen
+        else:
+            refuse_duplicate(request, base, bundle)
         if self._creator is not None:
             bundle = await self._built(bundle, request.operation, base, self._creator)
+        elif self._without_pod is not None:
+            self._without_pod()
         warnings = await self._warnings(request, context, base, bundle)
-        prepared = prepared_change(request.operation, base, bundle, [*beside, *warnings])
+        told = [*beside, *warnings]
+        prepared = await aside(bundle.size, prepared_change, request.operation, base, bundle, told)
         return prepared.model_copy(update={"seen": seen})
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
         bundle = await self._skills.read(target_id, tenant_id)
-        return state_of(bundle) if bundle else None
+        return await aside(bundle.size, state_of, bundle) if bundle else None
 
     async def vet(self, prepared: Prepared, context: SubmitContext) -> Prepared:
         """Add whose references it breaks, and who lists it; a name is a skill's identity.
@@ -327,7 +337,7 @@ class SkillCommitter:
         """Return the skill an UPDATE or DELETE starts from; refuse a CREATE under a taken name."""
         if request.operation is Operation.CREATE:
             if request.target_id:
-                refuse_bad_name(request.target_id)
+                refuse_bad_name(request.target_id, given=request.folder is not None)
                 await self._refuse_taken(request.target_id, context.tenant_id)
             return None
         if not request.target_id:
@@ -384,10 +394,13 @@ class SkillCommitter:
     ) -> list[str]:
         """Return the warnings of a change."""
         agent_id, tenant_id = context.agent_id, context.tenant_id
+        listed_too = [item.id for item in context.compared.items] if context.compared else []
         return [
             *replaced_warnings(request, base, bundle, self._limits.shrink_percent),
             *await self._ties.warnings(base, bundle, tenant_id),
-            *await self._budget.warnings(agent_id, tenant_id, changed=bundle, base=base),
+            *await self._budget.warnings(
+                agent_id, tenant_id, changed=bundle, base=base, listed_too=listed_too
+            ),
         ]
 
     async def _known(self, name: str, tenant_id: str) -> Prepared:

@@ -15,21 +15,23 @@ from core.domain.models import (
     MergeMode,
     Operation,
     Prepared,
+    Relationship,
     SkillArtifact,
     SkillEdits,
-    SkillFile,
     SkillRequest,
     Snapshot,
 )
 from core.domain.ports import Agents, SkillStore
-from core.skill_quick_validate import check_bundle, errors_of
+from core.domain.tasks import aside
+from core.skill_quick_validate import check_bundle, errors_of, with_rule
 from core.skills.bundle import file_refs
-from core.skills.document.assembly import assemble, creation_name_problems
-from core.skills.document.edits import apply_edits
+from core.skills.document.assembly import assemble
+from core.skills.document.edits import apart_from_fields, apply_edits
 from core.skills.document.frontmatter import read_frontmatter
 from core.skills.document.shrink import losses, refusals
 from core.skills.library import look_into, look_through
 from core.skills.references import Reference, dangling, find_references
+from core.skills.validation.document import name_of, name_problems
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,15 @@ class DescriptionsBudget:
         *,
         added: Iterable[str] = (),
         removed: Iterable[str] = (),
+        listed_too: Iterable[str] = (),
         changed: Bundle | None = None,
         base: Bundle | None = None,
     ) -> tuple[str, ...]:
         """Return a warning if a change exceeds the budget, or exceeds it further.
 
-        `added` and `removed` are names that the agent's list gains and loses; `changed` is the new
-        state of a skill, which is added too, and `base` its current state.
+        `added` and `removed` are names that the agent's list gains and loses; `listed_too` are on
+        it though it does not show them; `changed` is the new state of a skill, which is added too,
+        and `base` its current state.
         """
         try:
             agent = await self.agents.get(tenant_id, agent_id)
@@ -63,8 +67,9 @@ class DescriptionsBudget:
             return ()
         listed = {item.name: item.description for item in await self.skills.list(tenant_id)}
         new = {changed.name: description_of(changed)} if changed else {}
-        before = _total(agent.skills, listed)
-        names = {*agent.skills, *added, *new} - {*removed}
+        current = {*agent.skills, *listed_too}
+        before = _total(current, listed)
+        names = {*current, *added, *new} - {*removed}
         after = _total(names, {**listed, **new})
         if after <= max(before, self.limit):
             return ()
@@ -166,10 +171,12 @@ class SkillTies:
 
     async def _dangling(self, bundle: Bundle, tenant_id: str) -> tuple[Reference, ...]:
         """Return the dangling references, internal and to other skills."""
-        found = find_references(bundle)
+        found = await aside(bundle.size, find_references, bundle)
         others = {item.skill for item in found if item.skill is not None}
+        if not others:
+            return dangling(found)
         looked = await look_into(self.skills, tenant_id, others, lambda other: [*other.files])
-        return dangling(find_references(bundle, looked.seen))
+        return dangling(await aside(bundle.size, find_references, bundle, looked.seen))
 
     async def _broken(self, name: str, tenant_id: str, gone: Collection[str]) -> list[str]:
         if not gone:
@@ -227,7 +234,11 @@ def folder_of(
     problems = reference_problems(base, folder)
     mode = guarded_mode(request)
     if base is not None and mode is not None:
-        problems = [*refusals(base, folder, mode, shrink_percent), *problems]
+        compared = base, folder
+        if isinstance(answer, SkillEdits):
+            kept = mode is MergeMode.EXTEND
+            compared = apart_from_fields(base, folder, answer, kept=kept)
+        problems = [*refusals(*compared, mode, shrink_percent), *problems]
     if problems:
         raise ArtifactInvalid(problems)
     return folder
@@ -236,18 +247,22 @@ def folder_of(
 def given_folder(request: SkillRequest, base: Bundle | None) -> Bundle:
     """Return the folder of the request unchanged. Raises BundleInvalid.
 
-    It must be a valid skill; the stricter rules for skills the author writes do not apply.
+    It must be a valid skill, by the verdict of `skill validate`; the stricter rules for what the
+    author writes do not apply, neither to a new skill nor to an existing one.
     """
     assert request.folder is not None
     if request.artifact is not None:
         raise BundleInvalid(Message("skill.folder_and_artifact"))
     files = dict(request.folder)
-    name = request.target_id or _name_in(files)
-    if base is None and _name_in(files) != name:
-        raise BundleInvalid(Message("skill.folder_of_another", found=_name_in(files), name=name))
+    if SKILL_MD not in files:
+        raise BundleInvalid(Message("skill.no_document", file=SKILL_MD))
+    found = name_of(files[SKILL_MD].data) or ""
+    name = request.target_id or found
     bundle = Bundle(name=name, files=files)
-    if errors := errors_of(check_bundle(bundle, base)):
-        raise BundleInvalid(joined(problem.message for problem in errors))
+    if errors := errors_of(check_bundle(bundle, base, given=True)):
+        raise BundleInvalid(joined(map(with_rule, errors)))
+    if base is None and found != name:
+        raise BundleInvalid(Message("skill.folder_of_another", found=found, name=name))
     return bundle
 
 
@@ -263,11 +278,32 @@ def guarded_mode(request: SkillRequest) -> MergeMode | None:
     return request.merge_mode or MergeMode.REFINE
 
 
-def refuse_bad_name(name: str) -> None:
-    """Refuse a name that no new skill may have. Raises Refused."""
-    problems = creation_name_problems(name)
+def refuse_bad_name(name: str, *, given: bool) -> None:
+    """Refuse a name that no new skill may have; some bind only what is not `given` whole.
+
+    Raises Refused.
+    """
+    found = name_problems(name)
+    problems = [problem.message for problem in (errors_of(found) if given else found)]
     if problems:
         raise Refused(joined(problems), hint=Message("skill.other_name"))
+
+
+def refuse_duplicate(request: SkillRequest, base: Bundle, bundle: Bundle) -> None:
+    """Raise Refused for a change of a skill that is said to be the same."""
+    paths = sorted({*base.files, *bundle.files})
+    changed = [path for path in paths if base.files.get(path) != bundle.files.get(path)]
+    if changed and request.relationship is Relationship.DUPLICATE:
+        raise Refused(
+            Message(
+                "near.no_duplicate",
+                kind=Kind.SKILL,
+                id=base.name,
+                name=base.name,
+                why=Message("near.changes_files", paths=joined(_few(changed), ", ")),
+            ),
+            hint=Message("near.hint_relationship"),
+        )
 
 
 def state_of(bundle: Bundle) -> Snapshot:
@@ -317,15 +353,7 @@ def replaced_warnings(
 def _rule_warnings(base: Bundle | None, bundle: Bundle) -> Iterator[str]:
     """Yield the permitted weaknesses of a skill, as an overlong body or an old-style name."""
     for problem in check_bundle(bundle, base, created=base is None):
-        yield with_advice(problem.message, problem.hint)
-
-
-def _name_in(files: Mapping[str, SkillFile]) -> str:
-    """Return the name in SKILL.md. Raises BundleInvalid."""
-    document = files.get(SKILL_MD)
-    if document is None:
-        raise BundleInvalid(Message("skill.no_document", file=SKILL_MD))
-    return read_frontmatter(document.data.decode("utf-8", "replace")).name
+        yield with_advice(with_rule(problem), problem.hint)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import SkillAuthor, SkillStore
+from core.domain.tasks import aside
 from core.learning_committers.skill_folders import (
     SkillLimits,
     folder_of,
@@ -132,13 +133,15 @@ class SkillWriter:
         for a folder, ArtifactInvalid for an artifact.
         """
         if request.folder is not None:
-            return given_folder(request, base)
+            size = sum(len(file.data) for file in request.folder.values())
+            return await aside(size, given_folder, request, base)
         if request.artifact is not None:
             return await self._folder_of(request.artifact, request, base)
         if base is not None and guarded_mode(request) is not None:
             refuse_too_many_lines(base.document)  # before paying for a model call in vain
         asked = await self._asked(request, context, base)
-        key = f"{author_prefix(context.key)}:{(bundle_hash(base) if base else ABSENT)[:12]}"
+        shown = await aside(base.size, bundle_hash, base) if base else ABSENT
+        key = f"{author_prefix(context.key)}:{shown[:12]}"
         problems: list[str] = []
         for ordinal in range(self.limits.author_rounds):
             try:

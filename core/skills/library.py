@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 from core.domain.errors import InvalidInput, NotFound
 from core.domain.models import Bundle
 from core.domain.ports import SkillStore
-from core.domain.tasks import end_tasks
+from core.domain.tasks import aside, end_tasks
 
 AT_ONCE = 8
 T = TypeVar("T")
@@ -51,7 +51,7 @@ async def look_into(
                 unreadable[name] = error.message
                 return
         if bundle is not None:
-            seen[name] = look(bundle)
+            seen[name] = await aside(bundle.size, look, bundle)
 
     tasks = [asyncio.create_task(read(name)) for name in sorted(set(names))]
     try:

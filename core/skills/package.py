@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.domain.errors import BundleInvalid, InvalidInput
+from core.domain.errors import InvalidInput
 from core.domain.hashing import sha256
-from core.domain.messages import Message, joined
+from core.domain.messages import Message
 from core.domain.models import Bundle
-from core.skills.bundle import bundle_to_zip
+from core.skills.bundle import SkillRead, bundle_to_zip
 from core.skills.document.frontmatter import read_frontmatter
-from core.skills.validation.check import check_bundle
-from core.skills.validation.paths import Problem, errors_of
+from core.skills.validation.paths import Problem
 
 
 @dataclass(frozen=True)
@@ -28,23 +28,24 @@ class Package:
     problems: tuple[Problem, ...]
 
 
-def package_skill(bundle: Bundle, out: Path) -> Package:
+def package_skill(read: SkillRead, out: Path) -> Package:
     """Write a skill to `out`, a file or an existing folder, under its frontmatter's name.
 
-    The file is written atomically. Raises BundleInvalid with all rules that are broken,
-    InvalidInput if nothing can be written.
+    Raises InvalidInput if nothing can be written.
     """
-    problems = check_bundle(bundle)
-    if errors := errors_of(problems):
-        raise BundleInvalid(joined(problem.message for problem in errors), hint=errors[0].hint)
-    named = Bundle(name=read_frontmatter(bundle.document).name, files=bundle.files)
-    target = out / f"{named.name}.skill" if out.is_dir() else out
-    data = bundle_to_zip(named, root=False)
+    name = read_frontmatter(read.bundle.document).name
+    return write_package(Bundle(name=name, files=read.bundle.files), out, read.problems)
+
+
+def write_package(bundle: Bundle, out: Path, problems: Sequence[Problem] = ()) -> Package:
+    """Write a skill atomically, whatever rules it breaks. Raises InvalidInput."""
+    target = out / f"{bundle.name}.skill" if out.is_dir() else out
+    data = bundle_to_zip(bundle, root=False)
     _write(target, data)
     return Package(
         path=target,
-        name=named.name,
-        files=len(named.files),
+        name=bundle.name,
+        files=len(bundle.files),
         size=len(data),
         sha256=sha256(data),
         problems=tuple(problems),

@@ -25,6 +25,18 @@ from tests.support.home import Home
 
 BEFORE = Path(__file__).parents[1] / "data" / "before_rooms"
 CUT_OFF = "Mr. Choi wants reports as PDF"
+# As the release before saves an agent: no row comes back where the id is another tenant's.
+_SAVE_AGENT = """
+INSERT INTO agents (id, tenant_id, name) VALUES (%s, %s, %s)
+ON CONFLICT (id) DO UPDATE SET name = excluded.name
+WHERE agents.tenant_id = excluded.tenant_id RETURNING id, xmax = 0
+"""
+_AGENTS = [
+    ("clerk", "t", "Renamed"),
+    ("clerk", "t3", "Their clerk"),
+    ("shop", "t", "S"),
+    ("shop", "t", "Shop"),
+]
 _TABLE = re.compile(r"^(COPY [^\n]+ FROM STDIN);\n(.*?)^\\\.$", re.MULTILINE | re.DOTALL)
 _SEQUENCE = re.compile(r"^SELECT setval.+;$", re.MULTILINE)
 
@@ -99,6 +111,24 @@ def test_agents_keep_their_lists_also_what_older_workers_add_to_them(home: Home)
     assert shared == {"name": skill["name"], "shared_with": ["shop"]}
     twin = ("agents", "add", "--id", "clerk", "--tenant", "other", "--name", "Their clerk")
     assert home.ask(*twin)["items"] == [{"id": "clerk", "new": True}]
+
+
+def test_workers_of_the_release_before_save_agents_and_take_up_nothing(home: Home) -> None:
+    assert home.call("db", "migrate")[0] == 0
+    assert home.call("agents", "add", "--id", "clerk", "--tenant", "t2", "--name", "Theirs")[0] == 0
+    with psycopg.connect(os.environ["DATABASE_URL"]) as conn:
+        saved = [conn.execute(_SAVE_AGENT, row).fetchall() for row in _AGENTS]
+        queues = conn.execute(
+            "INSERT INTO procrastinate_jobs (queue_name, task_name, args) VALUES"
+            " ('feedback', 'process', '{}'), ('of another program', 'x', '{}') RETURNING queue_name"
+        ).fetchall()
+    assert saved == [[("clerk", False)], [], [("shop", True)], [("shop", False)]]
+    assert queues == [("pieces",), ("of another program",)]
+    assert [(a["id"], a["tenant_id"], a["name"]) for a in home.items("agents", "list")] == [
+        ("clerk", "t", "Renamed"),
+        ("clerk", "t2", "Theirs"),
+        ("shop", "t", "Shop"),
+    ]
 
 
 def test_what_was_known_before_is_found_after_the_migration(home: Home) -> None:

@@ -36,14 +36,26 @@ class _Changed:
 
 @dataclass
 class Truncating:
-    """A server that passes on only the first, or only the last, `limit` characters."""
+    """A server that passes on only the first, the last, or the outer `limit` characters.
+
+    It says so in a `notice`; if it `keeps` "none", it answers with the notice instead.
+    """
 
     pods: Pods
     limit: int
     keeps: str
+    notice: str = ""
 
     def changed(self, text: str) -> str:
-        return text[: self.limit] if self.keeps == "head" else text[-self.limit :]
+        if len(text) <= self.limit:
+            return text
+        half = self.limit // 2
+        return {
+            "head": text[: self.limit] + self.notice,
+            "tail": self.notice + text[-self.limit :],
+            "ends": text[:half] + self.notice + text[-half:],
+            "none": self.notice,
+        }[self.keeps]
 
     @asynccontextmanager
     async def open(self, *, ttl: int) -> AsyncIterator[Pod]:

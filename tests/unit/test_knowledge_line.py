@@ -77,6 +77,11 @@ def test_a_line_that_is_too_long_is_not_even_parsed() -> None:
         read_knowledge_line(raw, 100)
 
 
+def test_a_memory_as_long_as_a_skill_is_advised_to_be_one() -> None:
+    with pytest.raises(InvalidInput, match="16385 bytes, more than 16384; make a skill of it"):
+        read({**MEMORY, "content": "x" * 16385}, max_chars=20_000)
+
+
 def test_a_blank_line_is_none() -> None:
     assert read_knowledge_line(RawLine(number=1, size=2, data=b" \r\n"), 100) is None
 

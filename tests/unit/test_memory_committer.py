@@ -6,8 +6,11 @@ import unicodedata
 
 import pytest
 
+from core.changes.policy.review_policy import load_policy
+from core.domain.errors import Refused
 from core.domain.hashing import memory_name
-from core.domain.models import Kind, Receipt, ReceiptStatus, Relationship
+from core.domain.models import ChangeStatus, Edited, Kind, Receipt, ReceiptStatus, Relationship
+from core.domain.models.knowledge import MAX_MEMORY_BYTES
 from tests.support.gate import World, ask, on_behalf
 
 REFUND = "환불은 배송 완료 후 7일 이내에만 가능합니다."
@@ -274,3 +277,28 @@ async def test_what_supersedes_is_on_record_with_what_clashes() -> None:
     event = world.log.events[-1]
     assert event.name == "change.applied"
     assert "number: new says 14일, known says 7일" in str(event.data["differs"])
+
+
+async def test_a_memory_of_more_than_16_kb_is_refused_and_belongs_into_a_skill() -> None:
+    world = World()
+    most = "가" * (MAX_MEMORY_BYTES // 3)
+    first = await submitted(world, most, "1")
+    assert first.status is ReceiptStatus.APPLIED
+    longer = await submitted(world, f"{most} 나", "2")
+    added = await updated(world, first.target_id, "하나 더", merge_mode="EXTEND")
+    for refused in (longer, added):
+        assert refused.status is ReceiptStatus.REFUSED
+        assert f"more than {MAX_MEMORY_BYTES}" in refused.message
+        assert "make a skill of it" in refused.message
+    assert await texts(world) == [most]
+
+
+async def test_an_edit_by_a_reviewer_is_held_to_the_same_length() -> None:
+    world = World(policy=load_policy("all"))
+    held = await submitted(world, REFUND, "1")
+    assert held.change_id is not None
+    edited = Edited(content="x" * (MAX_MEMORY_BYTES + 1))
+    with pytest.raises(Refused, match="more than 16384") as caught:
+        await world.gate.decisions.edit(held.change_id, edited, by="kim")
+    assert "make a skill of it" in caught.value.hint
+    assert (await world.log.get(held.change_id)).status is ChangeStatus.HELD

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from core.adapters.mcp.answers import ToolAnswer
+from core.adapters.mcp.pods import read_document
 from core.domain.errors import McpDown, PodCallFailed, StepFailed
 from core.domain.models import Bundle, Operation, ShellResult, SkillFile
 from core.skill_creator_committer import SkillCreatorDeps, commit_to_skill_via_skill_creator
@@ -219,6 +225,76 @@ async def test_an_answer_that_is_cut_off_is_fetched_in_ranges(
     on = deps(tmp_path)
     on = replace(on, pods=Truncating(on.pods, limit, keeps))  # type: ignore[arg-type]
     assert await build(on, INCOMPRESSIBLE) == INCOMPRESSIBLE
+
+
+class ShapedDocuments(MemorySkillDocuments):
+    """Documents in one of the shapes in which servers answer `read_skill_document`."""
+
+    shape = "plain"
+
+    async def read(self, skill_name: str, document_path: str) -> str | None:
+        text = await super().read(skill_name, document_path)
+        if text is None:
+            said = ABSENT[self.shape].format(path=document_path)
+        else:
+            said = PRESENT[self.shape](text, document_path)
+        return read_document(ToolAnswer((said,)), skill_name, document_path)
+
+
+PRESENT: dict[str, Callable[[str, str], str]] = {
+    "plain": lambda text, _: text,
+    "ruled": lambda text, path: f"Document: {path}\n{'=' * 80}\n\n{text}",
+    "json": lambda text, path: json.dumps({"result": {"path": path, "content": text}}),
+}
+ABSENT = {
+    "plain": "Error: document not found: {path}",
+    "ruled": "No documents matching '{path}' found in skill 'skill-creator'.",
+    "json": '{{"error": {{"code": 404, "message": "no such file: {path}"}}}}',
+}
+
+
+@given(
+    limit=st.one_of(st.just(500), st.integers(500, 3_000), st.integers(500, 60_000)),
+    keeps=st.sampled_from(["head", "tail", "ends", "none"]),
+    notice=st.sampled_from(["", "\n... [output truncated] ...\n"]),
+    shape=st.sampled_from([*PRESENT]),
+    layout=st.sampled_from([(OLDER, INIT), (NEWER, None)]),
+    is_new=st.booleans(),
+    size=st.integers(0, 100),
+)
+def through_any_pod(
+    tmp_path: Path,
+    most: int,
+    limit: int,
+    keeps: str,
+    notice: str,
+    shape: str,
+    layout: tuple[str, str | None],
+    *,
+    is_new: bool,
+    size: int,
+) -> None:
+    docs = documents(*layout)
+    shaped = ShapedDocuments(docs.documents)
+    shaped.shape = shape
+    on = deps(tmp_path / "pods", shaped)
+    on = replace(on, pods=Truncating(on.pods, limit, keeps, notice))  # type: ignore[arg-type]
+    files = {**SKILL.files, "assets/logo.bin": SkillFile(data=noise(size * most // 100) or b"\xff")}
+    skill = SKILL.model_copy(update={"files": files})
+    assert asyncio.run(build(on, skill, None if is_new else SKILL)) == skill
+
+
+@pytest.mark.parametrize(
+    ("examples", "most"),
+    [
+        (12, 1_200),
+        pytest.param(400, 60_000, marks=[pytest.mark.nightly, pytest.mark.timeout(1200)]),
+    ],
+)
+def test_any_pod_that_passes_on_500_characters_will_do(
+    tmp_path: Path, examples: int, most: int
+) -> None:
+    settings(max_examples=examples, deadline=None)(through_any_pod)(tmp_path, most)
 
 
 async def test_ranges_that_are_not_what_was_packaged_are_refused(tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from core.domain.errors import BundleInvalid
 from core.skills.document.frontmatter import (
     read_frontmatter,
+    read_values,
     set_description,
+    set_field,
     split_document,
     write_frontmatter,
 )
@@ -170,3 +172,59 @@ def test_a_malformed_head_is_refused_by_the_rule_it_breaks(document: str, rule: 
 def test_no_text_raises_anything_but_our_own_error(text: str) -> None:
     with contextlib.suppress(BundleInvalid):
         read_frontmatter(f"---\n{text}\n---\n")
+
+
+RICH = (
+    "---\nname: refund\n# whose\nhooks: {Stop: [{run: x}]}\nallowed-tools:\n- Bash(git:*)\n- Read\n"
+    "metadata:\n  author: kim\n  version: '1.0'\nmodel: opus\ndescription: d\n---\n\nbody\n---\n"
+)
+WAYS = st.sampled_from(["allowed-tools", "license", "compatibility", "metadata.team"])
+
+
+@given(WAYS, anything.map(str.strip).filter(bool), st.sampled_from(["\n", "\r\n"]))
+def test_a_field_is_set_and_every_other_line_stays(field: str, text: str, newline: str) -> None:
+    document = RICH.replace("\n", newline)
+    with contextlib.suppress(BundleInvalid):
+        edited = set_field(document, field, text)
+        key, _, entry = field.partition(".")
+        value = read_values(edited)[key].value
+        assert (value[entry].value if isinstance(value, dict) else value) == text
+        rest = [
+            line for line in document.split(newline) if not line.startswith(("-", " ", "allow"))
+        ]
+        assert [line for line in edited.split(newline) if line in rest] == rest
+        assert set_field(edited, field, None).count(newline) <= document.count(newline)
+
+
+def test_what_a_field_was_is_replaced_and_removed_with_all_its_lines() -> None:
+    edited = set_field(RICH, "allowed-tools", "Bash(python3:*) Read")
+    lines = "allowed-tools:\n- Bash(git:*)\n- Read\n"
+    assert edited == RICH.replace(lines, "allowed-tools: Bash(python3:*) Read\n")
+    assert set_field(RICH, "allowed-tools", None) == RICH.replace(lines, "")
+    assert set_field(RICH, "license", "MIT").count("description: d\nlicense: MIT\n---\n") == 1
+    own = "metadata:\n  author: kim\n  version: '1.0'\n"
+    both = set_field(RICH, "metadata.version", "2.0")
+    assert both == RICH.replace(own, 'metadata:\n  author: kim\n  version: "2.0"\n')
+    assert set_field(RICH, "metadata", "team: ops\nsince: 2026") == RICH.replace(
+        own, 'metadata:\n  team: ops\n  since: "2026"\n'
+    )
+    assert set_field(RICH, "metadata", None) == RICH.replace(own, "")
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "said"),
+    [
+        ("name", "x", "none of the fields"),
+        ("hooks", None, "none of the fields"),
+        ("metadata.", "x", "none of the fields"),
+        ("license.x", "x", "none of the fields"),
+        ("license", None, "there are: name, hooks, allowed-tools"),
+        ("metadata.team", None, "there are: author, version"),
+        ("metadata", "just words", "`key: value`"),
+    ],
+)
+def test_a_field_that_cannot_be_set_is_named(field: str, text: str | None, said: str) -> None:
+    with pytest.raises(BundleInvalid, match=said):
+        set_field(RICH, field, text)
+    with pytest.raises(BundleInvalid):
+        set_field("---\n{name: a, description: d}\n---\n", field, text)

@@ -73,7 +73,6 @@ def test_a_valid_skill_is_said_to_be_valid(tmp_path: Path, document: str) -> Non
         ("---\nname: 환불\ndescription: b\n---\n", "name-form", "hyphen-case"),
         (f"---\nname: {'a' * 65}\ndescription: b\n---\n", "name-length", "65 characters"),
         ("---\nname: [a]\ndescription: b\n---\n", "name-text", "'name' must be text"),
-        ("---\nname: a\ndescription: use <b>\n---\n", "description-brackets", "angle brackets"),
         (f"---\nname: a\ndescription: {'가' * 1025}\n---\n", "description-length", "1025 char"),
         ("---\nname: a\ndescription: b: c\n---\n", "head-quotes", "line 3: .*colon"),
         ("---\nname: a\ndescription: [b]\n---\n", "description-text", "must be text"),
@@ -108,7 +107,7 @@ def test_a_folder_without_a_document_or_with_bytes_is_invalid(tmp_path: Path) ->
 
 
 def test_of_several_broken_rules_the_first_is_the_reason(tmp_path: Path) -> None:
-    folder = skill(tmp_path, "---\nname: Refund\ndescription: use <b>\n---\n")
+    folder = skill(tmp_path, f"---\nname: Refund\ndescription: {'a' * 1025}\n---\n")
     first, *others = errors_of(script_module.check_folder(folder))
     assert others
     assert validate_skill(folder) == (False, first.message)
@@ -121,6 +120,7 @@ def test_of_several_broken_rules_the_first_is_the_reason(tmp_path: Path) -> None
         (GOOD.replace("---\n\n", "model: opus\n---\n\n"), "key-unknown"),
         (GOOD.replace("refund-sum", "old-name"), "name-folder"),
         (GOOD.replace("refund-sum", "claude-helper"), "name-reserved"),
+        ("---\nname: a\ndescription: use <b>\n---\nx", "description-brackets"),
         (GOOD.replace("refund-sum", "con"), "name-device"),
         ("\ufeff" + GOOD, "document-mark"),
         ("---\nname: refund-sum\ndescription: |\n  two\n  lines\n---\nbody\n", "description-lines"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import structlog
 from pydantic import JsonValue
@@ -18,8 +20,22 @@ from core.domain.messages import Message
 from core.domain.models import ShellResult
 
 # Header, rule and empty line; empty lines there are the server's, not the document's.
-_DOCUMENT = re.compile(r"\ADocument: ([^\r\n]+)\r?\n(?:\r?\n)?={8,}(?:\r?\n(?:\r?\n)?|\Z)")
-_QUOTE = "['\"‘’“”]?"
+_DOCUMENT = re.compile(r"\ADocument: ([^\r\n]+)\r?\n(?:\r?\n)?[=-]{3,}(?:\r?\n(?:\r?\n)?|\Z)")
+_CONTENT = ("content", "text", "document", "result", "data", "file", "documents")
+_ERROR = ("error", "detail", "message", "reason", "content", "text")
+_SUBJECT = r"(?:(?:skill|document|file|path|resource)\b|스킬|문서|파일)"
+_ABSENT = (
+    r"(?:not found|no such|does(?: not|n't) exist|no (?:documents?|files?|skills?)\b"
+    r"|(?:could not|cannot|can't|unable to) (?:be )?f(?:ind|ound)|찾을 수 없|없습니다)"
+)
+_PREFIX = r"\W*(?:(?:error|failed|\w*Error|\w*Exception)\b[^:\n]{0,80}:\W*|\[errno 2\]\W*|404\W+)*"
+_SENTENCE = re.compile(
+    rf"{_PREFIX}(?:(?:the |this )?{_SUBJECT}[^\n]{{0,200}}?{_ABSENT}|{_ABSENT})", re.IGNORECASE
+)
+_ANYWHERE = re.compile(rf"{_SUBJECT}[^\n]{{0,200}}?{_ABSENT}", re.IGNORECASE)
+_ABSENCE = re.compile(_ABSENT, re.IGNORECASE)
+_NAMED = re.compile(r"['\"‘“`]([^'\"’”`\n]{1,300})['\"’”`]")
+_BLOCKS = 4  # levels of JSON around a document
 
 
 class McpSkillDocuments:
@@ -38,34 +54,127 @@ class McpSkillDocuments:
                     {"skill_name": skill_name, "document_path": document_path},
                 )
             except PodCallFailed as error:
+                if _is_absence(_said(error.message), skill_name, document_path, whole=False):
+                    return None
                 raise McpDown(error.message, hint=error.hint) from error
-        return read_document(answer.text, skill_name, document_path)
+        return read_document(answer, skill_name, document_path)
 
 
-def read_document(text: str, skill_name: str, document_path: str) -> str | None:
-    """Return the document in an answer, None for a "not found" sentence about this request.
+def read_document(answer: ToolAnswer, skill_name: str, document_path: str) -> str | None:
+    """Return the document in an answer, None if it says that there is none.
 
-    Only the answer's first words count, since a document may contain such a sentence itself. Raises
-    McpDown for any other answer.
+    It arrives under a header and a rule, as the plain text of a script, or inside JSON; its absence
+    as a sentence, or as an error in JSON. Of a plain answer only the first words count, since a
+    document may contain such a sentence itself. Raises McpDown for any other answer.
     """
-    header = _DOCUMENT.match(text)
-    if header is not None and _is_same(header[1].strip(), document_path):
-        return text[header.end() :]
-    if _is_absence(text, skill_name, document_path):
-        return None
+    request = (skill_name, document_path)
+    for value in (answer.text, answer.structured):
+        found = _in_value(value, *request, _BLOCKS)
+        if found is not None:
+            return found.text
     raise McpDown(
-        Message("mcp.no_document", skill=skill_name, path=document_path, text=excerpt(text))
+        Message("mcp.no_document", skill=skill_name, path=document_path, text=excerpt(answer.text))
     )
+
+
+def _said(message: str) -> str:
+    """Return what the server said in an error of ours about it."""
+    why = message.parameters.get("why") if isinstance(message, Message) else None
+    return why if isinstance(why, str) else message
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A document, or its absence."""
+
+    text: str | None
+
+
+def _in_value(value: JsonValue, skill: str, path: str, depth: int) -> _Found | None:
+    """Return what a part of an answer says of the document; None if it says nothing of it."""
+    if isinstance(value, str):
+        parsed = None if path.endswith(".json") else json_object(value)
+        return (
+            _in_text(value, skill, path)
+            if parsed is None
+            else _in_object(parsed, skill, path, depth)
+        )
+    if isinstance(value, list):
+        blocks = _text(value)
+        if blocks:
+            return _in_value(blocks, skill, path, depth - 1)
+        same = (item for item in value if isinstance(item, dict) and _is_of(item, path))
+        return next((_in_object(item, skill, path, depth - 1) for item in same), None)
+    return _in_object(value, skill, path, depth) if isinstance(value, dict) and depth else None
+
+
+def _in_object(given: Mapping[str, JsonValue], skill: str, path: str, depth: int) -> _Found | None:
+    failed = given.get("isError") is True or any(
+        given.get(key) is False for key in ("success", "ok")
+    )
+    if failed or given.get("error") or "detail" in given or given.get("status") == "error":
+        said = " ".join(_sentences(given))
+        return _Found(None) if _is_absence(said, skill, path, whole=False) else None
+    if any(given.get(key) is False for key in ("found", "exists")):
+        return _Found(None)
+    found = (_in_value(given[key], skill, path, depth - 1) for key in _CONTENT if given.get(key))
+    return next((part for part in found if part), None)
+
+
+def _is_error(given: Mapping[str, JsonValue]) -> bool:
+    failed = given.get("isError") is True or given.get("status") == "error"
+    failed |= given.get("success") is False or given.get("ok") is False
+    return failed or bool(given.get("error")) or "detail" in given
+
+
+def _sentences(given: Mapping[str, JsonValue]) -> Iterator[str]:
+    for value in (given.get(key) for key in _ERROR):
+        if isinstance(value, dict):
+            yield from _sentences(value)
+        elif text := _text(value):
+            yield text
+
+
+def _is_of(item: Mapping[str, JsonValue], path: str) -> bool:
+    shown = next((item[key] for key in ("path", "name", "document_path") if key in item), None)
+    return isinstance(shown, str) and _is_same(shown, path)
+
+
+def _in_text(text: str, skill: str, path: str) -> _Found | None:
+    header = _DOCUMENT.match(text)
+    if header is not None and _is_same(header[1].strip(), path):
+        return _Found(text[header.end() :])
+    if header is None and _is_document(text, path):
+        return _Found(text)
+    return _Found(None) if _is_absence(text, skill, path, whole=True) else None
 
 
 def _is_same(shown: str, asked: str) -> bool:
     return shown == asked or shown.endswith("/" + asked)
 
 
-def _is_absence(text: str, skill_name: str, document_path: str) -> bool:
-    skill = rf"Skill {_QUOTE}{re.escape(skill_name)}{_QUOTE} not found\b"
-    document = rf"No documents matching {_QUOTE}{re.escape(document_path)}{_QUOTE}(?:\W|$)"
-    return re.match(rf"\s*(?:{skill}|{document})", text) is not None
+def _is_document(text: str, path: str) -> bool:
+    """Whether a text without a header is the script itself, and no sentence of the server."""
+    if not path.endswith(".py"):
+        return False
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return any(not isinstance(node, ast.Expr) for node in tree.body)
+
+
+def _is_absence(text: str, skill: str, path: str, *, whole: bool) -> bool:
+    """Whether a text says that the skill or the document is not there, and names no other.
+
+    As a `whole` answer it must begin with that; in an error it may stand anywhere.
+    """
+    line = (text.strip().splitlines() or [""])[0]
+    names = (skill, path, path.rsplit("/", 1)[-1])
+    asked = any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", line) for name in names)
+    if _SENTENCE.match(line) or (not whole and _ANYWHERE.search(line)):
+        return asked or _NAMED.search(line) is None
+    return asked and not whole and _ABSENCE.search(line) is not None
 
 
 _STATUS = ("exit_code", "exitCode", "returncode", "return_code", "exit_status")

@@ -22,6 +22,7 @@ from core.domain.errors import (
     PodCallFailed,
     SkillWorkerError,
 )
+from core.domain.http_origin import is_loopback, verification
 from core.domain.messages import Message
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult
 
 COMPUTER_USE = "computer-use"
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class McpServer:
     @property
     def is_local(self) -> bool:
         """Whether it is on this machine, which no proxy of the environment can reach."""
-        return urlsplit(self.url).hostname in _LOOPBACK
+        return is_loopback(urlsplit(self.url).hostname or "")
 
     @property
     def headers(self) -> dict[str, str]:
@@ -112,6 +112,7 @@ class Wire:
             timeout=httpx.Timeout(CONNECT_SECONDS, read=None, pool=None),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
             trust_env=not self._server.is_local,
+            verify=verification(self._server.url),
             event_hooks={"response": [self._see]},
         )
 

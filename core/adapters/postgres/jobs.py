@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from core.adapters.postgres.job_engine import Engine
 
-QUEUE = "feedback"
+QUEUE = "pieces"  # not that of the previous release, whose workers leave these jobs alone
 TASK = "process_feedback"
 
 

@@ -14,7 +14,14 @@ from psycopg.rows import dict_row
 from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from core.adapters.postgres.queries import DOWN_HINT, Connection, Pool, connecting
+from core.adapters.postgres.queries import (
+    DOWN_HINT,
+    Connection,
+    Pool,
+    connecting,
+    connection,
+    sql,
+)
 from core.domain.errors import DatabaseDown
 from core.domain.messages import Message
 
@@ -68,6 +75,15 @@ async def answers(pool: Pool, seconds: float) -> bool:
     except (TimeoutError, psycopg.Error):
         return False
     return True
+
+
+async def probe_writes(pool: Pool, seconds: float) -> None:
+    """Write a row and read it again. Raises DatabaseDown, also where it takes longer."""
+    try:
+        async with asyncio.timeout(seconds), connection(pool) as conn:
+            await conn.execute(sql("migrations.probe_writes"))
+    except TimeoutError:
+        raise DatabaseDown(Message("database.slow_answer")) from None
 
 
 async def _open(pool: Pool) -> None:

@@ -82,7 +82,7 @@ def connecting() -> Iterator[None]:
 
 def translate(error: psycopg.Error) -> SkillWorkerError:
     """Map a psycopg error into the program's error hierarchy."""
-    said = str(error).strip()
+    said = str(error).partition("\nCONTEXT:")[0].strip()  # where in a function of ours
     if isinstance(error, pg.InsufficientPrivilege):
         return ConfigurationError(Message("database.refuses", text=said), hint=DOWN_HINT)
     if isinstance(error, _SCHEMA):

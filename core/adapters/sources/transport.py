@@ -10,6 +10,7 @@ import httpx
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from core.domain.errors import ConfigurationError, InvalidInput, SkillWorkerError, SourceDown
+from core.domain.http_origin import is_loopback, verification
 from core.domain.http_retry import passes, retry_after
 from core.domain.messages import Message
 from core.domain.text import one_line
@@ -17,7 +18,6 @@ from core.domain.text import one_line
 CONNECT_SECONDS = 10.0
 CALL_SECONDS = 30.0
 SQL_HINT = Message("supabase.sql")
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _NO_FUNCTION = frozenset({"PGRST202", "42883"})
 _NO_TABLE = frozenset({"PGRST205", "42P01"})
 # SQLSTATE classes that concern the data: exceptions, constraints, what triggers raise.
@@ -112,11 +112,13 @@ async def open_transport(url: str, key: str) -> AsyncIterator[PostgrestTransport
     Raises ConfigurationError if URL or key are invalid.
     """
     try:
-        direct = httpx.URL(url).host in _LOOPBACK
+        direct = is_loopback(httpx.URL(url).host)
     except httpx.InvalidURL as error:
         raise ConfigurationError(Message("supabase.url", url=url, why=error)) from error
     limits = httpx.Timeout(CALL_SECONDS, connect=CONNECT_SECONDS)
-    async with httpx.AsyncClient(trust_env=not direct, timeout=limits) as http:
+    async with httpx.AsyncClient(
+        trust_env=not direct, timeout=limits, verify=verification(url)
+    ) as http:
         yield PostgrestTransport(url, key, http)
 
 

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 import structlog
 
 from core.adapters.postgres.figures import PostgresBacklog
-from core.adapters.postgres.pool import answers
+from core.adapters.postgres.pool import probe_writes
 from core.app.bootstrap.pods import mcp_servers
 from core.app.bootstrap.stores import Stores
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
-from core.domain.errors import CircuitOpen, ConfigurationError, DatabaseDown
-from core.domain.messages import Message
+from core.domain.errors import CircuitOpen, ConfigurationError
 from core.domain.models import PauseKind
 from core.domain.ports import CircuitBreaker, FeedbackSource
 from core.skill_api_client import open_skill_api
@@ -110,7 +109,7 @@ async def watched(
 
     async with AsyncExitStack() as stack:
         probes: dict[str, Probe] = {
-            "database": lambda: _ask_database(stores),
+            "database": lambda: probe_writes(stores.pool, PROBE_SECONDS),
             "skill_api": await _skill_api(stack, settings, url),
             "model": lambda: _ask_breaker(breaker),
             **{name: source.ping for name, source in sources.items()},
@@ -124,11 +123,6 @@ async def watched(
             running=lambda: summary.working,
             at_budget=at_budget,
         )
-
-
-async def _ask_database(stores: Stores) -> None:
-    if not await answers(stores.pool, PROBE_SECONDS):
-        raise DatabaseDown(Message("database.slow_answer"))
 
 
 async def _ask_breaker(breaker: CircuitBreaker) -> None:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.app.bootstrap.model import GuardedModel
+from core.app.bootstrap.pods import log_skipped
 from core.app.bootstrap.stores import Stores, new_id
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
@@ -127,6 +128,7 @@ def _gate(
             limits=limits,
             neighbours=neighbours,
             creator=creator,
+            without_pod=log_skipped if model is None and _lacks_pods(stores) else None,
         ),
         Kind.AGENT_SKILLS: AgentSkillsCommitter(stores.agents, stores.skills, limits=limits),
     }
@@ -145,6 +147,11 @@ def _gate(
             dry_run=dry_run,
         )
     )
+
+
+def _lacks_pods(stores: Stores) -> bool:
+    settings = stores.parts.settings
+    return settings.use_skill_creator_workflow and settings.computer_use_mcp_url is None
 
 
 def _skill_limits(settings: Settings) -> SkillLimits:

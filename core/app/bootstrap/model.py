@@ -15,7 +15,7 @@ from core.adapters.postgres import migrations
 from core.adapters.postgres.circuit_breaker import PostgresCircuitBreaker
 from core.adapters.postgres.inbox import PostgresIntake
 from core.adapters.postgres.jobs import Jobs
-from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.pool import open_pool, probe_writes
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.scoped_search import ScopedSearch
 from core.adapters.postgres.vectors import PostgresVectors
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 # The longest that provider SDKs wait between two tries when the server asks them to.
 _CLIENT_PAUSE = 120.0
+_WRITE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,12 @@ async def intake_pause(settings: Settings) -> Pause | None:
     """Return why a person paused the intake, or None. Raises DatabaseDown, ConfigurationError."""
     async with _migrated(settings) as pool:
         return await PostgresIntake(pool, Jobs(pool)).paused()
+
+
+async def try_writing(settings: Settings) -> None:
+    """Write a row and read it again. Raises DatabaseDown, ConfigurationError."""
+    async with _migrated(settings) as pool:
+        await probe_writes(pool, _WRITE_SECONDS)
 
 
 @asynccontextmanager

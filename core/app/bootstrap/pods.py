@@ -19,19 +19,26 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 
+def log_skipped() -> None:
+    """Log that skills are not built in a pod although the flag is on."""
+    log.warning("skill_creator.skipped", reason="COMPUTER_USE_MCP_URL 없음 → 기존 HTTP 사용")
+
+
 @asynccontextmanager
 async def skill_creator(
-    settings: Settings, skills_url: str, wrap: Wrap = as_it_is
+    settings: Settings, skills_url: str, wrap: Wrap = as_it_is, *, quiet: bool = False
 ) -> AsyncIterator[SkillCreatorDeps | None]:
     """Yield the pods and documents of the skill-creator path; None if skills go over HTTP.
 
-    `skills_url` is the skill API, whose server also speaks MCP if MCP_SERVER_URL is unset.
+    `skills_url` is the skill API, whose server also speaks MCP if MCP_SERVER_URL is unset. Nothing
+    is connected before a skill is built. If `quiet`, who commits a skill logs that there is no pod.
     """
     if not settings.use_skill_creator_workflow:
         yield None
         return
     if settings.computer_use_mcp_url is None:
-        log.warning("skill_creator.skipped", reason="COMPUTER_USE_MCP_URL 없음 → 기존 HTTP 사용")
+        if not quiet:
+            log_skipped()
         yield None
         return
     from core.mcp_client import McpPods, McpSkillDocuments, open_mcp

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import structlog
 
@@ -32,6 +32,7 @@ from core.adapters.postgres.knowledge import (
     PostgresKnowledgePast,
 )
 from core.adapters.postgres.lineage import PostgresLineage
+from core.adapters.postgres.migrations import refuse_newer as refuse_newer
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reads import PostgresReader
@@ -87,6 +88,9 @@ from core.domain.ports import (
 from core.skill_api_client import open_skill_api
 
 LOOPBACK = "127.0.0.1"
+if TYPE_CHECKING:
+    from core.adapters.embedded.http_guard import HttpGuard
+
 T = TypeVar("T")
 
 
@@ -224,6 +228,10 @@ async def open_database(settings: Settings) -> AsyncIterator[Pool]:
             yield pool
 
 
+IN_PROCESS = ""
+"""The address of an embedded skill API that listens nowhere: for its own process only."""
+
+
 @asynccontextmanager
 async def skill_server(settings: Settings) -> AsyncIterator[str]:
     """Yield the address of the skill API: the configured one, or an embedded one's."""
@@ -237,12 +245,12 @@ async def skill_server(settings: Settings) -> AsyncIterator[str]:
 @asynccontextmanager
 async def skill_store(settings: Settings, url: str) -> AsyncIterator[SkillStore]:
     """Yield a client of the skill API."""
-    token = settings.skill_api_token
     async with open_skill_api(
-        url,
-        token.get_secret_value() if token else None,
+        url or settings.skill_api_base_url or f"http://{LOOPBACK}",
+        _token(settings),
         settings.skill_api_timeout_seconds,
         settings.skill_api_max_retries,
+        within=None if url or settings.skill_api_base_url else _skill_app(settings),
     ) as client:
         yield client
 
@@ -251,19 +259,23 @@ async def skill_store(settings: Settings, url: str) -> AsyncIterator[SkillStore]
 async def _embedded_skills(
     settings: Settings, host: str = LOOPBACK, port: int = 0
 ) -> AsyncIterator[str]:
-    from core.adapters.embedded.http_guard import HttpGuard
     from core.adapters.embedded.http_server import run_server
+
+    async with run_server(_skill_app(settings, host), host, port) as url:
+        yield url
+
+
+def _skill_app(settings: Settings, host: str = LOOPBACK) -> HttpGuard:
+    from core.adapters.embedded.http_guard import HttpGuard
     from core.adapters.embedded.skill_server import create_app
 
+    app = create_app(settings.skill_worker_home / "skills")
+    return HttpGuard(app, host=host, token=_token(settings), setting="SKILL_API_TOKEN")
+
+
+def _token(settings: Settings) -> str | None:
     token = settings.skill_api_token
-    guarded = HttpGuard(
-        create_app(settings.skill_worker_home / "skills"),
-        host=host,
-        token=token.get_secret_value() if token else None,
-        setting="SKILL_API_TOKEN",
-    )
-    async with run_server(guarded, host, port) as url:
-        yield url
+    return token.get_secret_value() if token else None
 
 
 async def serve_skills(settings: Settings, host: str, port: int, stop: asyncio.Event) -> None:

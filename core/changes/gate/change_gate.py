@@ -24,7 +24,7 @@ from core.domain.errors import (
     Stale,
     TargetBusy,
 )
-from core.domain.hashing import request_digest, state_hash
+from core.domain.hashing import state_hash
 from core.domain.messages import Message
 from core.domain.models import (
     Change,
@@ -56,7 +56,7 @@ class ChangeGate:
         self.is_dry_run = deps.dry_run
 
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
-        digest = request_digest(request)
+        digest = await drafts.digest(request)
         for _ in range(MAX_PREPARES):
             known = await self._deps.changes.find(context.key)
             try:

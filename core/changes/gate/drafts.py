@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from core.changes.gate.deps import GateDeps
 from core.changes.policy.review_policy import named_briefly, required_review
 from core.domain.errors import Refused, Repeated, Stale, TargetBusy
-from core.domain.hashing import ABSENT, content_hash, sha256, state_hash
+from core.domain.hashing import ABSENT, content_hash, request_digest, sha256, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
     Change,
@@ -29,6 +29,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import Sleep, TargetLocks
+from core.domain.tasks import aside
 
 # A waiting change blocks a worker's slot, so the wait is short: a target locked for longer, by a
 # model call or a dead run, is retried later as its own job.
@@ -298,6 +299,12 @@ def restored(
         reverts=request.reverts,
         retracts=request.retracts,
     )
+
+
+async def digest(request: ChangeRequest) -> str:
+    """Return the request's digest; a folder may be megabytes."""
+    given = getattr(request, "folder", None) or {}
+    return await aside(sum(len(file.data) for file in given.values()), request_digest, request)
 
 
 async def prepare(request: ChangeRequest, context: SubmitContext, deps: GateDeps) -> Prepared:

@@ -31,9 +31,10 @@ from core.domain.input_formats.text import (
     name_problem,
     of_field,
 )
-from core.domain.messages import Message
+from core.domain.messages import Message, joined
 from core.domain.models import Kind, RuleDraft, Scope, SkillFile
 from core.domain.models.base import Model
+from core.domain.models.knowledge import MAX_MEMORY_BYTES
 from core.domain.models.moments import Moment
 
 # A skill of the largest size allowed, as base64, and room for the rest of its line.
@@ -128,6 +129,13 @@ def _problems(entry: KnowledgeEntry, max_chars: int) -> Iterator[str]:
         yield Message("input.content_blank")
     if entry.kind is Kind.MEMORY and len(entry.content or "") > max_chars:
         yield Message("input.content_long", n=len(entry.content or ""), most=max_chars)
+    if entry.kind is Kind.MEMORY and (size := _bytes(entry.content)) > MAX_MEMORY_BYTES:
+        too_long = Message("memory.too_long", n=size, most=MAX_MEMORY_BYTES)
+        yield joined([too_long, Message("memory.make_skill")])
+
+
+def _bytes(text: str | None) -> int:
+    return len((text or "").encode("utf-8", "replace"))
 
 
 def _name_problems(entry: KnowledgeEntry) -> Iterator[str]:

@@ -10,6 +10,9 @@ from pydantic import Field, JsonValue
 
 from core.domain.models.base import Model, Reach, Scope, Text
 
+# Of UTF-8. Memories are shown whole in every prompt they fit, skills are read on demand.
+MAX_MEMORY_BYTES = 16 * 2**10
+
 
 class Kind(StrEnum):
     """What can be changed through the gate: the three kinds, and an agent's list of skills."""

@@ -31,6 +31,11 @@ class Bundle(Model):
     files: Mapping[str, SkillFile]
 
     @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(len(file.data) for file in self.files.values())
+
+    @property
     def document(self) -> str:
         """The text of SKILL.md."""
         return self.files[SKILL_MD].data.decode("utf-8")
@@ -60,6 +65,10 @@ class SkillArtifact(Model):
     additional_files: dict[str, str] = Field(
         default_factory=dict, description="path under references/, scripts/ or assets/ -> text"
     )
+    allowed_tools: str = Field(
+        default="",
+        description="tools that the procedure runs, as in `Bash(git:*) Read`; else left out",
+    )
 
 
 class SkillEdit(Model):
@@ -68,8 +77,9 @@ class SkillEdit(Model):
     `replace_section` replaces the text under `heading` (its subsections included), keeping the
     heading line; `insert_section` adds `text` at the end of the section under `heading`, or at
     the end of the document when `heading` is empty; `append_item` adds `text` as the next item of
-    the last list there; `set_description` sets the frontmatter's description; `put_file` adds or
-    replaces the file at `path`; `delete_file` deletes it.
+    the last list there; `set_description` sets the frontmatter's description, `set_field` and
+    `remove_field` another `field` of it; `put_file` adds or replaces the file at `path`;
+    `delete_file` deletes it.
     """
 
     op: Literal[
@@ -77,6 +87,8 @@ class SkillEdit(Model):
         "insert_section",
         "append_item",
         "set_description",
+        "set_field",
+        "remove_field",
         "put_file",
         "delete_file",
     ]
@@ -85,7 +97,11 @@ class SkillEdit(Model):
         description="the heading's text, without '#'; if it is there twice `Parent > Heading`",
     )
     path: str = Field(default="", description="file of the skill; SKILL.md when left out")
-    text: str = Field(default="", description="Markdown, file text, or the description")
+    text: str = Field(default="", description="Markdown, file text, description, field's value")
+    field: str = Field(
+        default="",
+        description="allowed-tools, license, compatibility, metadata or metadata.KEY",
+    )
 
 
 class SkillEdits(Model):

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from core.entrypoints.cli.exits import FAILED
+from core.domain.errors import ConfigurationError
+from core.entrypoints.cli.exits import CONFIGURATION, FAILED
 from core.entrypoints.cli.options import Json
 from core.entrypoints.cli.output import print_model, print_table, talk
 from core.entrypoints.cli.session import load, run_async
@@ -27,11 +28,17 @@ def migrate(as_json: Json = False) -> None:
 
 @app.command("status")
 def status(as_json: Json = False) -> None:
-    """Show the schemas; leaves with 1 where one is not the code's."""
+    """Show the schemas; leaves with 1 where one is behind the code, with 4 where one is newer."""
     from core.app import bootstrap
 
     found = run_async(bootstrap.migration_status(load(interactive=True)))
     _show(found, as_json=as_json)
+    try:
+        bootstrap.refuse_newer(found)
+    except ConfigurationError as error:  # the table, or the one JSON value, is on stdout
+        talk(f"error: {error.message}")
+        talk(f"hint: {error.hint}")
+        raise typer.Exit(CONFIGURATION) from None
     if not found.up_to_date:
         talk("Run `skill-worker db migrate`.")
         raise typer.Exit(FAILED)

@@ -42,6 +42,8 @@ async def _ask_database(settings: Settings) -> str:
 
     try:
         status = await bootstrap.migration_status(settings)
+        if status.up_to_date and not status.newer_than_code:
+            await bootstrap.try_writing(settings)
     except DatabaseDown as error:
         raise DatabaseDown(error.message, hint=_database_fix(settings, error)) from error
     is_embedded = settings.database_url is None
@@ -52,7 +54,7 @@ async def _ask_database(settings: Settings) -> str:
             hint=Message("doctor.hint_upgrade"),
         )
     if status.up_to_date:
-        return f"{where} answers, its schemas are up to date"
+        return f"{where} answers and takes writes, its schemas are up to date"
     if is_embedded:
         return f"{where} answers, the next command brings its schemas to date"
     raise ConfigurationError(
@@ -62,7 +64,7 @@ async def _ask_database(settings: Settings) -> str:
 
 
 def _database_fix(settings: Settings, error: DatabaseDown) -> str:
-    if settings.database_url is None:
+    if settings.database_url is None or error.hint != Message("database.hint_down"):
         return error.hint
     return "start PostgreSQL there, mend DATABASE_URL, or unset it to use the embedded one"
 

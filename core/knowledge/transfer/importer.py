@@ -27,6 +27,7 @@ from core.domain.models import (
     Compared,
     Kind,
     KnowledgeItem,
+    KnownText,
     MemoryRequest,
     MergeMode,
     Operation,
@@ -186,7 +187,10 @@ OF_THE_LINE = (InvalidInput, Refused, NotFound, Stale, KeyReused, TargetBusy)
 
 @dataclass(frozen=True, kw_only=True)
 class Importer:
-    """Import lines. `origin` names the file; with `replace` a line replaces a differing item."""
+    """Import lines. `origin` names the file; with `replace` a line replaces a differing item.
+
+    In a dry run `remember` makes the skills that would be written readable to those after them.
+    """
 
     gate: Gate
     changes: ChangeLog
@@ -196,6 +200,8 @@ class Importer:
     origin: str
     replace: bool = False
     dry_run: bool = False
+    remember: Callable[[Bundle, str], None] | None = None
+    _would_be: dict[Owner, dict[str, str]] = field(default_factory=dict)
     _texts: dict[tuple[str, str], Texts] = field(default_factory=dict)
 
     async def bring_in(self, line: KnowledgeLine) -> Imported:
@@ -211,11 +217,37 @@ class Importer:
             if done.outcome == "created":
                 texts.add(done.id, done.name, line.text)
             return done
-        done = await self._brought_in(line, owner)
-        # A held skill does not exist yet.
-        if line.entry.kind is Kind.SKILL and not self.dry_run and done.outcome != "held":
+        if line.entry.kind is not Kind.SKILL:
+            return await self._brought_in(line, owner)
+        done = await self._brought_in(line, owner, self._before(owner))
+        if done.outcome == "held":
+            return done  # it does not exist yet
+        if self.dry_run and done.outcome != "known":
+            self._note(done, owner, line)
+        elif done.id not in self._would_be.get(owner, ()):
             await self._attach(done, owner, line)
         return done
+
+    def _before(self, owner: Owner) -> Compared | None:
+        """Return the skills that would stand there, had this dry run stored those before."""
+        known = self._would_be.get(owner, {})
+        items = [
+            KnownText(
+                id=name,
+                kind=Kind.SKILL,
+                name=name,
+                agent_id=owner.agent_id,
+                content=text,
+                score=0.0,
+            )
+            for name, text in known.items()
+        ]
+        return Compared(items=tuple(items)) if items else None
+
+    def _note(self, done: Imported, owner: Owner, line: KnowledgeLine) -> None:
+        self._would_be.setdefault(owner, {})[done.id] = line.text
+        if self.remember is not None and line.folder is not None:
+            self.remember(Bundle(name=done.id, files=line.folder), owner.tenant_id)
 
     async def bring_in_memories(
         self, lines: Sequence[KnowledgeLine]
@@ -307,7 +339,9 @@ class Importer:
         if earlier is not None and earlier.status in DONE:
             return await self._beside(line, owner, earlier.target_id, came_before=True)
         reason = self._asked(earlier, line)
-        if compared is not None:  # with its id and text free, only a set may take it for all
+        if (
+            compared is not None and line.entry.kind is Kind.MEMORY
+        ):  # with its id and text free, only a set may take it for all
             compared = compared.model_copy(update={"is_all": False})
         receipt = await self._submit(create_request(line, reason), key, owner, compared)
         if receipt.status is ReceiptStatus.REFUSED and receipt.target_id and receipt.hits:
@@ -337,8 +371,8 @@ class Importer:
     ) -> Imported:
         """Import a line whose name or id is taken. Raises Refused if the contents differ."""
         kind = line.entry.kind
-        item = await self.knowledge.get(kind, owner.tenant_id, item_id)
         folder = await self.skills.read(item_id, owner.tenant_id) if kind is Kind.SKILL else None
+        item = await self._taken_by(kind, owner, item_id, folder)
         is_own = kind is Kind.SKILL or item.agent_id == owner.agent_id
         same = is_own and says_the_same(line, item, folder)
         if same or (came_before and not self.replace):
@@ -353,6 +387,25 @@ class Importer:
         reason = self._asked(await self.changes.find(key), line)
         request = replace_request(line, item.id, reason)
         return _imported(line, await self._submit(request, key, owner), key)
+
+    async def _taken_by(
+        self, kind: Kind, owner: Owner, item_id: str, folder: Bundle | None
+    ) -> KnowledgeItem:
+        """Return the item of this id; a skill that only its folder shows is one too."""
+        try:
+            return await self.knowledge.get(kind, owner.tenant_id, item_id)
+        except NotFound:
+            if folder is None:
+                raise
+            text = folder.document
+            return KnowledgeItem(
+                id=item_id,
+                kind=kind,
+                tenant_id=owner.tenant_id,
+                agent_id="",
+                name=item_id,
+                content=text,
+            )
 
     async def _attach(self, done: Imported, owner: Owner, line: KnowledgeLine) -> None:
         """Add a skill to the lists of all agents that the line names."""
@@ -388,6 +441,8 @@ class Importer:
         return earlier.reason if earlier and earlier.status in _OPEN else self._reason(line)
 
     def _reason(self, line: KnowledgeLine) -> str:
+        if line.number == 0:  # a skill's folder or file has no lines
+            return Message("import.reason_whole", origin=self.origin)
         return Message("import.reason", origin=self.origin, n=line.number)
 
 
@@ -415,9 +470,15 @@ def _imported(line: KnowledgeLine, receipt: Receipt, key: str) -> Imported:
 def _outcome(receipt: Receipt) -> Literal["created", "updated", "known", "held"]:
     if receipt.status is ReceiptStatus.KNOWN:
         return "known"
-    if receipt.status is ReceiptStatus.HELD:
+    if receipt.status is ReceiptStatus.HELD or _would_wait(receipt):
         return "held"
     return "created" if receipt.operation is Operation.CREATE else "updated"
+
+
+def _would_wait(receipt: Receipt) -> bool:
+    """Whether a change of a dry run would be held."""
+    said = receipt.message
+    return receipt.status is ReceiptStatus.PREPARED and getattr(said, "code", "") == "receipt.waits"
 
 
 def _taken(line: KnowledgeLine, item: KnowledgeItem, owner: Owner, *, may_replace: bool) -> str:

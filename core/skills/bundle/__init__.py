@@ -1,6 +1,8 @@
 """A skill folder in memory: its hash, the rules for its paths, reading and writing zips (pure)."""
 
 from core.skills.bundle.archive import (
+    NoSkill,
+    SkillRead,
     bundle_hash,
     bundle_to_zip,
     check_bundle,
@@ -10,11 +12,12 @@ from core.skills.bundle.archive import (
     file_refs,
     is_script,
     is_text,
+    read_skill_file,
     read_zip,
     sound,
     zip_to_bundle,
 )
-from core.skills.bundle.disk import read_folder
+from core.skills.bundle.disk import read_folder, read_skill_folder
 from core.skills.validation.paths import (
     MAX_BUNDLE_BYTES,
     MAX_DEPTH,
@@ -33,6 +36,8 @@ __all__ = [
     "MAX_FILE_BYTES",
     "MAX_NAME_BYTES",
     "MAX_PATH_BYTES",
+    "NoSkill",
+    "SkillRead",
     "bundle_hash",
     "bundle_to_zip",
     "check_bundle",
@@ -45,6 +50,8 @@ __all__ = [
     "is_script",
     "is_text",
     "read_folder",
+    "read_skill_file",
+    "read_skill_folder",
     "read_zip",
     "sound",
     "zip_to_bundle",

@@ -12,7 +12,9 @@ import struct
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from core.domain.errors import BundleInvalid
 from core.domain.hashing import sha256, state_hash
@@ -22,18 +24,46 @@ from core.skills.bundle.layout import (
     Directory,
     Entry,
     extra_fields,
+    inflate,
+    is_bomb,
     read_directory,
     resolved,
     unicode_path,
     wrong,
 )
+from core.skills.validation.document import name_of as name_in
 from core.skills.validation.paths import (
+    ERROR,
+    LITTER,
     MAX_BUNDLE_BYTES,
     MAX_FILE_BYTES,
+    WARNING,
+    Problem,
+    errors_of,
     folder_problems,
+    left_aside,
+    mode_problems,
     path_problems,
     shown,
 )
+
+
+@dataclass(frozen=True)
+class SkillRead:
+    """A skill as a person keeps it, and warnings about what is no part of it."""
+
+    bundle: Bundle
+    problems: tuple[Problem, ...] = ()
+
+
+class NoSkill(BundleInvalid):
+    """A file or folder that cannot be read as a skill, by the rules that it breaks."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        broken = errors_of(problems)
+        rules = (Message("skill.rule", why=item.message, rule=item.code) for item in broken)
+        super().__init__(joined(rules), hint=broken[0].hint)
+        self.problems = tuple(problems)
 
 
 def file_hash(file: SkillFile) -> str:
@@ -102,46 +132,6 @@ def sound(bundle: Bundle) -> Bundle:
     if problems := check_bundle(bundle):
         raise BundleInvalid(joined(problems))
     return bundle
-
-
-MAX_RATIO = 200
-_RATIO_FROM = 2**20
-_STEP = 2**16
-
-
-def is_bomb(size: int, compressed: int) -> bool:
-    """Whether data has grown beyond the permitted ratio; small data may."""
-    return size > _RATIO_FROM and size > MAX_RATIO * compressed
-
-
-def inflate(name: str, packed: memoryview, limit: int) -> bytes:
-    """Inflate deflated data, up to the `limit` it declares. Raises BundleInvalid."""
-    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
-    chunks: list[bytes] = []
-    size = taken = 0
-    try:
-        while not inflater.eof:
-            pending = inflater.unconsumed_tail or packed[taken : taken + _STEP]
-            if not inflater.unconsumed_tail:
-                taken += len(pending)
-            chunk = inflater.decompress(pending, _STEP)
-            if not chunk and not pending:
-                raise wrong(name, Message("zip.cut_short"))
-            size += len(chunk)
-            chunks.append(chunk)
-            _see_bounds(name, size, len(packed), limit)
-    except zlib.error as error:
-        raise wrong(name, Message("zip.not_deflated", why=error)) from error
-    if inflater.unused_data or taken < len(packed):
-        raise wrong(name, Message("zip.behind_deflated"))
-    return b"".join(chunks)
-
-
-def _see_bounds(name: str, size: int, packed: int, limit: int) -> None:
-    if size > limit:
-        raise wrong(name, Message("zip.over_claim", limit=limit))
-    if is_bomb(size, packed):
-        raise wrong(name, Message("zip.bomb", most=MAX_RATIO))
 
 
 STORED, DEFLATED = 0, 8
@@ -291,18 +281,84 @@ def zip_to_bundle(data: ZipData, name: str, *, root: bool | None = None) -> Bund
     names the rule that was broken and where.
     """
     with memoryview(data) as view:
-        return _read(view, unicodedata.normalize("NFC", name), root)
+        return _read_whole(view, unicodedata.normalize("NFC", name), root)
 
 
 def read_zip(data: ZipData) -> Bundle:
-    """Read a `.skill` file, whose one folder names the skill. Raises BundleInvalid."""
+    """Read a `.skill` file as `read_skill_file` does. Raises NoSkill."""
+    return read_skill_file(data).bundle
+
+
+def read_skill_file(data: ZipData) -> SkillRead:
+    """Read a `.skill` file, whose one folder names the skill; a flat one its frontmatter names.
+
+    LITTER is skipped. Raises NoSkill.
+    """
     with memoryview(data) as view:
-        return _read(view, None, False)
+        try:
+            return _read_skill_file(view)
+        except NoSkill:
+            raise
+        except BundleInvalid as error:
+            rule = _rule_of(error.message)
+            raise NoSkill([Problem(rule, ERROR, "", error.message, error.hint)]) from error
 
 
-def _read(data: memoryview, name: str | None, root: bool | None) -> Bundle:
+def _read_skill_file(view: memoryview) -> SkillRead:
+    directory = read_directory(view)
+    if not directory.entries:
+        raise BundleInvalid(Message("zip.empty"))
+    litter = Counter(found for entry in directory.entries for found in _litter(entry))
+    names = _names([entry for entry in directory.entries if not any(_litter(entry))])
+    flat = SKILL_MD in names.values()
+    bundle = _read(view, directory, names, None, None if flat else False)
+    problems = [*left_aside(litter), *_modes(names)]
+    if flat:
+        bundle = Bundle(name=name_in(bundle.files[SKILL_MD].data) or "", files=bundle.files)
+        said = Message("zip.flat", file=SKILL_MD)
+        problems.append(Problem("archive-flat", WARNING, "", said, Message("zip.hint_flat")))
+    return SkillRead(bundle, tuple(problems))
+
+
+def _litter(entry: Entry) -> Iterator[str]:
+    """Yield the name that makes an entry litter, if any; of a folder once, for the first part."""
+    parts = name_of(entry).rstrip("/").split("/")
+    yield from [part for part in parts if part in LITTER][:1]
+
+
+def _modes(names: dict[Entry, str]) -> Iterator[Problem]:
+    for entry, path in names.items():
+        yield from mode_problems(path, 0 if is_folder(entry) else entry.attributes >> 16)
+
+
+# The rules that a zip breaks as a folder on disk does, and one that people meet, by message.
+_RULES = {
+    "bundle.not_text": "document-encoding",
+    "file.irregular": "file-kind",
+    "zip.no_document": "document-missing",
+    "zip.truncated": "archive-truncated",
+}
+
+
+def _rule_of(message: str) -> str:
+    """Return the rule that an archive breaks, from the message about it."""
+    what = message.parameters.get("what") if isinstance(message, Message) else None
+    codes = [said.code for said in (message, what) if isinstance(said, Message)]
+    return next((_RULES[code] for code in codes if code in _RULES), "archive")
+
+
+def _read_whole(data: memoryview, name: str, root: bool | None) -> Bundle:
     directory = read_directory(data)
-    names = _names(directory.entries)
+    return _read(data, directory, _names(directory.entries), name, root)
+
+
+def _read(
+    data: memoryview,
+    directory: Directory,
+    names: dict[Entry, str],
+    name: str | None,
+    root: bool | None,
+) -> Bundle:
     prefix = _prefix(names, name, root)
     inside = {entry: _inside(path, prefix) for entry, path in names.items()}
     _see_structure(inside)
@@ -317,7 +373,7 @@ def _read(data: memoryview, name: str | None, root: bool | None) -> Bundle:
     return Bundle(name=prefix.removesuffix("/") or name or "", files=files)
 
 
-def _names(entries: tuple[Entry, ...]) -> dict[Entry, str]:
+def _names(entries: Sequence[Entry]) -> dict[Entry, str]:
     names: dict[Entry, str] = {}
     seen: set[str] = set()
     for entry in entries:
@@ -345,6 +401,8 @@ def _prefix(names: dict[Entry, str], name: str | None, root: bool | None) -> str
         if root is None
         else Message("zip.under", prefix=prefix)
     )
+    if root is False and SKILL_MD in paths:
+        raise BundleInvalid(Message("zip.flat", file=SKILL_MD), hint=Message("zip.hint_flat"))
     if root or f"{prefix}{SKILL_MD}" not in paths:
         raise BundleInvalid(
             Message(
@@ -367,8 +425,8 @@ def _see_structure(inside: dict[Entry, str]) -> None:
     folders = [folder for folder in folders if folder]
     for folder in folders:
         check_path(folder)
-    for problem in folder_problems(sizes, folders):
-        raise BundleInvalid(problem.message, hint=problem.hint)
+    if problems := folder_problems(sizes, folders):
+        raise NoSkill(problems)
 
 
 def _files(

@@ -9,9 +9,20 @@ from pathlib import Path
 from core.domain.errors import BundleInvalid, NotFound
 from core.domain.messages import Message, joined
 from core.domain.models import Bundle, SkillFile
-from core.skills.bundle.archive import sound
+from core.skills.bundle.archive import NoSkill, SkillRead, sound
 from core.skills.validation.folder import FolderFile, list_folder
-from core.skills.validation.paths import MAX_BUNDLE_BYTES, MAX_FILE_BYTES, MAX_FILES
+from core.skills.validation.paths import MAX_BUNDLE_BYTES, MAX_FILE_BYTES, MAX_FILES, errors_of
+from core.skills.validation.script import check_folder
+
+
+def read_skill_folder(path: Path) -> SkillRead:
+    """Read a folder by the verdict that `skill validate` gives. Raises NotFound, NoSkill."""
+    if not path.is_dir():
+        raise NotFound(Message("no.folder", path=path), hint=Message("see.skill_folder"))
+    problems = check_folder(path)
+    if errors_of(problems):
+        raise NoSkill(problems)
+    return SkillRead(read_folder(path), tuple(problems))
 
 
 def read_folder(path: Path) -> Bundle:
@@ -19,8 +30,8 @@ def read_folder(path: Path) -> Bundle:
     folder = os.path.realpath(os.fsencode(path))
     try:
         files, problems = list_folder(folder)
-        if problems:
-            raise BundleInvalid(joined(problem.message for problem in problems))
+        if broken := errors_of(problems):
+            raise BundleInvalid(joined(problem.message for problem in broken))
         _see_bounds(files)
         read = {file.path: _read(file) for file in files}
     except (FileNotFoundError, NotADirectoryError):

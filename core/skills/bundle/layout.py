@@ -144,9 +144,22 @@ def _find_end(data: memoryview) -> int:
     if len(found) > 1 or (found and found[0] != start + tail.rfind(b"PK\x05\x06")):
         raise BundleInvalid(Message("zip.two_ends"))
     if not found:
-        what = Message("zip.data_behind") if b"PK\x05\x06" in tail else Message("zip.no_end")
-        raise BundleInvalid(Message("zip.unreadable", what=what))
+        raise _unreadable(data, tail)
     return found[0]
+
+
+def _unreadable(data: memoryview, tail: bytes) -> BundleInvalid:
+    """Return why data has no end record: it is cut off, continued, or no zip."""
+    at = tail.rfind(b"PK\x05\x06")
+    rest = len(tail) - at - _END.size
+    cut_off = rest < 0 or rest < int.from_bytes(tail[at + 20 : at + 22], "little")
+    if bytes(data[:4]) == b"PK\x03\x04" and (at < 0 or cut_off):
+        what = Message("zip.truncated")
+        return BundleInvalid(
+            Message("zip.unreadable", what=what), hint=Message("zip.hint_truncated")
+        )
+    what = Message("zip.data_behind") if at >= 0 else Message("zip.no_end")
+    return BundleInvalid(Message("zip.unreadable", what=what))
 
 
 def _end_64(data: memoryview, at: int, end: _End) -> tuple[int, _End]:
@@ -211,3 +224,43 @@ class _Cursor:
         if disk not in {0, FULL_16}:
             raise BundleInvalid(Message("zip.part_of_several"))
         return Entry(name, flags, method, crc, packed, size, attributes, offset, extra)
+
+
+MAX_RATIO = 200
+_RATIO_FROM = 2**20
+_STEP = 2**16
+
+
+def is_bomb(size: int, compressed: int) -> bool:
+    """Whether data has grown beyond the permitted ratio; small data may."""
+    return size > _RATIO_FROM and size > MAX_RATIO * compressed
+
+
+def inflate(name: str, packed: memoryview, limit: int) -> bytes:
+    """Inflate deflated data, up to the `limit` it declares. Raises BundleInvalid."""
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    chunks: list[bytes] = []
+    size = taken = 0
+    try:
+        while not inflater.eof:
+            pending = inflater.unconsumed_tail or packed[taken : taken + _STEP]
+            if not inflater.unconsumed_tail:
+                taken += len(pending)
+            chunk = inflater.decompress(pending, _STEP)
+            if not chunk and not pending:
+                raise wrong(name, Message("zip.cut_short"))
+            size += len(chunk)
+            chunks.append(chunk)
+            _see_bounds(name, size, len(packed), limit)
+    except zlib.error as error:
+        raise wrong(name, Message("zip.not_deflated", why=error)) from error
+    if inflater.unused_data or taken < len(packed):
+        raise wrong(name, Message("zip.behind_deflated"))
+    return b"".join(chunks)
+
+
+def _see_bounds(name: str, size: int, packed: int, limit: int) -> None:
+    if size > limit:
+        raise wrong(name, Message("zip.over_claim", limit=limit))
+    if is_bomb(size, packed):
+        raise wrong(name, Message("zip.bomb", most=MAX_RATIO))

@@ -48,13 +48,13 @@ def read_frame(text: str, nonce: str, name: str) -> Frame | None:
     return Frame(name, output.strip("\n"), int(status[1]) if status else None)
 
 
-def is_cut_off(text: str, nonce: str) -> bool:
-    """Whether a framed answer lacks a part that must be present, apart from the file.
+def is_framed(text: str, nonce: str) -> bool:
+    """Whether anything of a frame has arrived."""
+    return f"<<{nonce}:" in text
 
-    An answer without any frame does not count as cut off: its server rewrites the output.
-    """
-    if f"<<{nonce}:" not in text:
-        return False
+
+def is_cut_off(text: str, nonce: str) -> bool:
+    """Whether a framed answer lacks a part that must be present, apart from the file."""
     for name in ("quick_validate", "package_skill"):
         frame = read_frame(text, nonce, name)
         if frame is None or frame.status is None:

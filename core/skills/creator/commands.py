@@ -67,8 +67,10 @@ WORK = "/tmp/skill_work"  # noqa: S108 - a path in the pod, not on this machine
 POD_ROOT = "/tmp"  # noqa: S108
 INIT_EXAMPLES = ("scripts/example.py", "references/api_reference.md", "assets/example_asset.txt")
 CHUNK_BYTES = 60_000  # Linux limits one argument of a command to 128 KiB
+BRIEF_BYTES = 160  # of an output, where the server cuts answers off
 # Scripts read and write UTF-8 whatever the pod's locale is.
 _UTF8 = "export PYTHONUTF8=1 PYTHONIOENCODING=utf-8 PYTHONDONTWRITEBYTECODE=1"
+_ENTER = f"{_UTF8}\ncd {WORK} || exit 97"
 _PYTHON = "python3 -I -S"  # for scripts that need no package: it starts in a third of the time
 _SEND = (
     "import base64, hashlib, sys\n"
@@ -103,7 +105,7 @@ def make_folders(name: str) -> str:
 def init_skill(name: str, nonce: str) -> str:
     """Return the framed command that runs init_skill for a new skill."""
     command = f"python3 init_skill.py {quote(name)} --path {POD_ROOT}"
-    return f"{_UTF8}\ncd {WORK} || exit 97\n{_framed('init_skill', command, nonce)}"
+    return f"{_ENTER}\n{_framed('init_skill', command, nonce)}"
 
 
 def write_binary(path: str, data: bytes) -> list[str]:
@@ -126,16 +128,23 @@ def validate_package_send(name: str, executable: Iterable[str], nonce: str) -> s
     paths = [f"{folder(name)}/{path}" for path in executable]
     first = make_executable(paths) if paths else ":"
     return (
-        f"{_UTF8}\ncd {WORK} || exit 97\n{first}\n{_validate(name, nonce)}\n"
+        f"{_ENTER}\n{first}\n{_validate(name, nonce)}\n"
         f'[ "$status" -eq 0 ] || exit 0\n{_package(name, nonce)}\n'
         f'[ "$status" -eq 0 ] || exit 0\n{_send(name, nonce, _SEND)}'
     )
 
 
-def one_by_one(name: str, nonce: str) -> list[str]:
-    """Return the same as commands with short answers; the zip is sent in ranges later."""
-    parts = (_validate(name, nonce), _package(name, nonce), _send(name, nonce, _ANNOUNCE))
-    return [f"{_UTF8}\ncd {WORK} || exit 97\n{part}" for part in parts]
+def outcome_again(step: str, nonce: str) -> str:
+    """Return the command that prints the frame of a step that has run, with the end of its output.
+
+    It runs nothing again, and its answer has at most BRIEF_BYTES and the frame.
+    """
+    return f"cd {WORK} || exit 97\n{_outcome(step, f'tail -c {BRIEF_BYTES}', nonce)}"
+
+
+def announce(name: str, nonce: str) -> str:
+    """Return the command that prints the length and hash of the zip, which is sent in ranges."""
+    return _send(name, nonce, _ANNOUNCE)
 
 
 def send_range(name: str, nonce: str, start: int, size: int) -> str:
@@ -161,8 +170,16 @@ def _send(name: str, nonce: str, script: str) -> str:
 
 
 def _framed(name: str, command: str, nonce: str) -> str:
+    # Kept in files, so that an answer that was cut off can be asked for again.
+    return (
+        f'{command} > {name}.out 2>&1\nstatus=$?\necho "$status" > {name}.status\n'
+        f"{_outcome(name, 'cat', nonce)}"
+    )
+
+
+def _outcome(name: str, show: str, nonce: str) -> str:
     # printf assembles the frame, so that a server that echoes commands forges none.
     return (
-        f"printf '<<%s:{name}:begin>>\\n' {nonce}\n{command} 2>&1\nstatus=$?\n"
-        f"printf '\\n<<%s:{name}:end:%s>>\\n' {nonce} \"$status\""
+        f"printf '<<%s:{name}:begin>>\\n' {nonce}\n{show} {name}.out\n"
+        f"printf '\\n<<%s:{name}:end:%s>>\\n' {nonce} \"$(cat {name}.status)\""
     )

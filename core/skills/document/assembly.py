@@ -14,11 +14,12 @@ from core.skills.bundle import is_script, is_text
 from core.skills.document.frontmatter import (
     read_frontmatter,
     set_description,
+    set_field,
     split_document,
     write_frontmatter,
 )
 from core.skills.document.markdown import headings
-from core.skills.validation.check import check_bundle
+from core.skills.validation.check import check_bundle, with_rule
 from core.skills.validation.document import name_problems
 from core.skills.validation.paths import errors_of
 
@@ -74,11 +75,6 @@ def checked(bundle: Bundle, base: Bundle | None, known: Iterable[str] = ()) -> B
     return bundle
 
 
-def creation_name_problems(name: str) -> list[str]:
-    """Return the broken rules for a new skill's name, the platforms' upload rules included."""
-    return [problem.message for problem in name_problems(name)]
-
-
 def _artifact_problems(artifact: SkillArtifact) -> Iterator[str]:
     """Yield what keeps the artifact's texts from being files, or changes what they mean."""
     texts: dict[str, str] = {
@@ -87,6 +83,7 @@ def _artifact_problems(artifact: SkillArtifact) -> Iterator[str]:
         "overview": artifact.overview,
         "steps": "\n".join(artifact.steps),
         "usage": artifact.usage,
+        "allowed_tools": artifact.allowed_tools,
         **{
             Message("artifact.file", path=path): path + text
             for path, text in artifact.additional_files.items()
@@ -122,8 +119,13 @@ def _section_problems(artifact: SkillArtifact) -> Iterator[str]:
 
 
 def _head(artifact: SkillArtifact, name: str, base: Bundle | None) -> str:
-    """Return the frontmatter: that of the base with the new description, or a new one."""
-    description = artifact.description.strip()
+    """Return the frontmatter: that of the base with what is new of the artifact, or a new one."""
+    head = _described_head(artifact.description.strip(), name, base)
+    tools = " ".join(artifact.allowed_tools.split())
+    return set_field(head, "allowed-tools", tools) if tools else head
+
+
+def _described_head(description: str, name: str, base: Bundle | None) -> str:
     if base is not None:
         try:
             head = split_document(base.document)[0]
@@ -162,9 +164,9 @@ def _is_korean(text: str) -> bool:
 
 def _skill_problems(bundle: Bundle, base: Bundle | None) -> Iterator[str]:
     errors = errors_of(check_bundle(bundle, base, created=base is None))
-    yield from (problem.message for problem in errors)
+    yield from map(with_rule, errors)
     if base is None:
-        yield from creation_name_problems(bundle.name)
+        yield from map(with_rule, name_problems(bundle.name))
     for path, file in sorted(bundle.files.items()):
         if base and base.files.get(path) == file:
             continue
@@ -179,7 +181,7 @@ def _body_problems(bundle: Bundle) -> Iterator[str]:
         _, body = split_document(bundle.document)
     except (BundleInvalid, UnicodeDecodeError):
         return  # the rules for the document have reported it
-    if is_placeholder(body, markdown=True):
+    if body.strip() and is_placeholder(body, markdown=True):
         yield Message("skill.body_empty", file=SKILL_MD)
 
 

@@ -15,7 +15,7 @@ from core.domain.messages import Message
 from core.domain.models import SKILL_MD, Bundle, SkillEdit, SkillEdits, SkillFile
 from core.domain.text import has_lone_surrogate, shorten
 from core.skills.document.assembly import checked, text_file
-from core.skills.document.frontmatter import parted, set_description
+from core.skills.document.frontmatter import parted, read_values, set_description, set_field
 from core.skills.document.lists import MarkdownList, lists_in, new_items
 from core.skills.document.markdown import (
     Block,
@@ -344,6 +344,31 @@ def apply_edits(bundle: Bundle, edits: SkillEdits) -> Bundle:
     return checked(Bundle(name=bundle.name, files=draft.files), bundle, draft.problems)
 
 
+def apart_from_fields(
+    base: Bundle, edited: Bundle, edits: SkillEdits, *, kept: bool
+) -> tuple[Bundle, Bundle]:
+    """Return both without the fields of the frontmatter that the edits name.
+
+    What is edited by name is no loss by accident. If they must be `kept`, only those that are
+    still there count.
+    """
+    named = {edit.field.partition(".")[0] for edit in edits.edits if edit.field}
+    if not named:
+        return base, edited
+    there = set(read_values(edited.document)) if kept else named
+    fields = sorted(named & there)
+    return _without(base, fields), _without(edited, fields)
+
+
+def _without(bundle: Bundle, fields: Sequence[str]) -> Bundle:
+    document = bundle.document
+    for field_name in fields:
+        if field_name in read_values(document):
+            document = set_field(document, field_name, None)
+    file = text_file(SKILL_MD, document, bundle.files)
+    return Bundle(name=bundle.name, files={**bundle.files, SKILL_MD: file})
+
+
 @dataclass
 class _Draft:
     files: dict[str, SkillFile]
@@ -351,7 +376,7 @@ class _Draft:
 
     def apply(self, edit: SkillEdit) -> None:
         path = unicodedata.normalize("NFC", edit.path) or SKILL_MD
-        if has_lone_surrogate(path + edit.heading + edit.text):
+        if has_lone_surrogate(path + edit.heading + edit.text + edit.field):
             raise BundleInvalid(Message("edit.surrogate"))
         if edit.op == "delete_file":
             self._delete(path)
@@ -359,6 +384,12 @@ class _Draft:
             self.files[path] = text_file(path, edit.text, self.files)
         elif edit.op == "set_description":
             self._rewrite(SKILL_MD, lambda text: set_description(text, edit.text.strip()))
+        elif edit.op == "remove_field":
+            self._rewrite(SKILL_MD, lambda text: set_field(text, edit.field, None))
+        elif edit.op == "set_field":
+            if not edit.text.strip():
+                raise BundleInvalid(Message("edit.field_empty"))
+            self._rewrite(SKILL_MD, lambda text: set_field(text, edit.field, edit.text))
         else:
             self._rewrite(path, lambda text: edit_text(text, edit))
 

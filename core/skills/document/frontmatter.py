@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.domain.errors import BundleInvalid
@@ -13,7 +14,7 @@ from core.skills.validation.head_values import HeadError, Node
 
 _SPECIAL = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _WORDS_OF_YAML = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
-_PLAIN = re.compile(r"[^\W\d_][^\n]*")
+_UNQUOTED = re.compile(r"[^\W\d_][^\n]*")
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,119 @@ def set_description(document: str, text: str) -> str:
     raise BundleInvalid(Message("head.no_edit"))
 
 
+FIELDS = ("allowed-tools", "license", "compatibility", "metadata")
+_ENTRY = r"^{indent}(?:{key}|\"{key}\"|'{key}')[ ]*:(?=[ \r\n]|$)"
+_PAIR = re.compile(r"\s*([^\s:][^:]*?)\s*:(?:\s+(.*?))?\s*")
+
+
+def set_field(document: str, field: str, text: str | None) -> str:
+    """Set one of FIELDS, or one entry of the metadata (`metadata.KEY`); None removes it.
+
+    The metadata as a whole are lines of `key: value`. Every other byte of the document stays.
+    Raises BundleInvalid if there is no such field, none to remove, or the head cannot be edited.
+    """
+    key, dot, entry = field.partition(".")
+    if key not in FIELDS or bool(dot) != bool(entry) or (entry and key != "metadata"):
+        fields = ", ".join((*FIELDS, "metadata.KEY"))
+        raise BundleInvalid(Message("edit.field_unknown", field=field, fields=fields))
+    if entry:
+        return _set_entry(document, entry, text)
+    if text is None:
+        wanted: _Value | None = None
+    else:
+        wanted = _pairs(text) if key == "metadata" else text.strip()
+    return _with_value(document, key, wanted)
+
+
+_Value = str | dict[str, str]
+
+
+def _set_entry(document: str, entry: str, text: str | None) -> str:
+    """Set or remove one entry of the metadata, the others as they read."""
+    node = read_values(document).get("metadata")
+    values = node.value if node else {}
+    if not isinstance(values, dict):
+        raise BundleInvalid(Message("head.no_edit"))
+    texts = {key: value.value for key, value in values.items()}
+    kept = {key: value for key, value in texts.items() if isinstance(value, str)}
+    if len(kept) < len(texts):
+        raise BundleInvalid(Message("head.no_edit"))
+    if text is None and entry not in kept:
+        raise BundleInvalid(Message("edit.no_field", field=f"metadata.{entry}", fields=_list(kept)))
+    changed = {key: value for key, value in kept.items() if key != entry or text is not None}
+    if text is not None:
+        changed[entry] = text.strip()
+    return _with_value(document, "metadata", changed or None)
+
+
+def _with_value(document: str, key: str, value: _Value | None) -> str:
+    """Replace, add or remove the lines of a top-level key. Raises BundleInvalid."""
+    before = read_values(document)
+    start, end, _ = find_head(document)
+    source = document[start:end]
+    if key in before:
+        first, last = _lines_of(source, key, before[key])
+    elif value is None:
+        raise BundleInvalid(Message("edit.no_field", field=key, fields=_list(before)))
+    else:
+        first = last = len(source)
+    edited = source[:first] + _entry(key, value, _newline(source)) + source[last:]
+    changed = document[:start] + edited + document[end:]
+    wanted = {name: _plain(node) for name, node in before.items() if name != key}
+    if value is not None:
+        wanted[key] = value
+    try:
+        read = {name: _plain(node) for name, node in read_values(changed).items()}
+    except BundleInvalid:
+        read = {}
+    if read != wanted:
+        raise BundleInvalid(Message("head.no_edit"))
+    return changed
+
+
+def _lines_of(source: str, key: str, node: Node) -> tuple[int, int]:
+    """Return where the lines of a top-level key begin and end."""
+    entry = re.compile(_ENTRY.format(indent="", key=re.escape(key)), re.MULTILINE)
+    found = [match.start() for match in entry.finditer(source[: node.start + 1])]
+    if not found:
+        raise BundleInvalid(Message("head.no_edit"))
+    after = source.find("\n", max(node.end - 1, node.start))
+    return found[-1], len(source) if after < 0 else after + 1
+
+
+def _entry(key: str, value: _Value | None, newline: str) -> str:
+    """Return the lines of a key, nothing for none."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return f"{key}: {_scalar(value)}{newline}"
+    lines = [f"  {_scalar(name)}: {_scalar(text)}{newline}" for name, text in value.items()]
+    return f"{key}:{newline}{''.join(lines)}"
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """Read lines of `key: value`, each key once. Raises BundleInvalid."""
+    pairs: dict[str, str] = {}
+    for line in filter(str.strip, text.splitlines()):
+        found = _PAIR.fullmatch(line)
+        if found is None or found[1] in pairs:
+            raise BundleInvalid(Message("edit.no_pair", line=line.strip()))
+        pairs[found[1]] = (found[2] or "").strip("\"'")
+    return pairs
+
+
+def _plain(node: Node) -> object:
+    if isinstance(node.value, dict):
+        return {key: _plain(item) for key, item in node.value.items()}
+    if isinstance(node.value, list):
+        return [_plain(item) for item in node.value]
+    return node.value
+
+
+def _list(values: Iterable[str]) -> str:
+    return ", ".join(values) or Message("list.none")
+
+
 def _text(values: dict[str, Node], key: str) -> str:
     if key not in values:
         raise BundleInvalid(Message("head.no_key", key=key))
@@ -111,7 +225,7 @@ def _newline(text: str) -> str:
 
 def _scalar(text: str) -> str:
     """Return the plainest form that every YAML reader reads back equal, as text."""
-    plain = _PLAIN.fullmatch(text) and text.casefold() not in _WORDS_OF_YAML
+    plain = _UNQUOTED.fullmatch(text) and text.casefold() not in _WORDS_OF_YAML
     return text if plain and "---" not in text and _reads_plain(text) else _quoted(text)
 
 

@@ -6,7 +6,7 @@ import ast
 import re
 from importlib.resources import files
 
-from core.domain.messages import english
+from core.domain.messages import Message, english
 from core.domain.models import SKILL_MD, Bundle
 from core.skills.validation.document import (
     as_new,
@@ -14,6 +14,7 @@ from core.skills.validation.document import (
     name_problems,
     skill_problems,
     tolerated,
+    written_problems,
 )
 from core.skills.validation.paths import Problem, errors_of
 
@@ -39,24 +40,32 @@ _CODE = re.compile(r'Message\(\s*"([^"]+)"')
 
 
 def check_bundle(
-    bundle: Bundle, base: Bundle | None = None, *, created: bool = False
+    bundle: Bundle, base: Bundle | None = None, *, created: bool = False, given: bool = False
 ) -> list[Problem]:
     """Return the rules that a skill breaks, errors first.
 
     A skill that is `created` must obey the platforms' upload rules too. For one that was `base`
     before, what it already broke is a warning, and only what is new must obey the rules for created
-    skills.
+    skills; if a person has `given` it whole, those rules stay warnings, as wherever it is read.
     """
     problems = _problems(bundle)
     if created:
-        return as_new(problems)
+        return [*as_new(problems), *written_problems(_document(bundle))]
     if base is None:
         return problems
+    written = (
+        [] if given or written_problems(_document(base)) else written_problems(_document(bundle))
+    )
     known = [*_still_meant(_problems(base), base, bundle), *name_problems(base.name)]
     before = {_without_severity(problem) for problem in known}
     old = [problem for problem in problems if _without_severity(problem) in before]
     new = [problem for problem in problems if _without_severity(problem) not in before]
-    return [*as_new(new), *tolerated(old, _rules(old))]
+    return [*written, *(new if given else as_new(new)), *tolerated(old, _rules(old))]
+
+
+def with_rule(problem: Problem) -> Message:
+    """Return what is wrong with the rule's name, for where problems are told in a row."""
+    return Message("skill.rule", why=problem.message, rule=problem.code)
 
 
 def get_quick_validate_script(base: Bundle | None = None) -> str:

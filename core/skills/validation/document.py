@@ -29,8 +29,17 @@ KEYS = ("name", "description", "license", "allowed-tools", "metadata", "compatib
 # Words that platforms refuse in the name of an uploaded skill.
 RESERVED = ("claude", "anthropic")
 
+# Plain scalars that YAML 1.1 or 1.2 reads as a number, a date, a truth value or nothing.
+_TYPED = re.compile(
+    r"~|null|true|false|yes|no|on|off|[yn]|[-+]?(?:\.?\d[\d_]*(?:\.[\d_]*)?(?:e[-+]?\d+)?|\.inf|\.nan)"
+    r"|0[xob][\da-f_]+|\d{4}-\d\d?-\d\d?(?:[t \t].*)?|[-+]?\d+(?::\d\d)+(?:\.\d*)?",
+    re.IGNORECASE,
+)
+_FLAG = re.compile("\U0001f3f4[\U000e0030-\U000e007a]{1,6}\U000e007f")  # of a part of a country
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _JOINERS = "\u200c\u200d"  # between letters of several scripts, and inside emoji
+_SEEN = frozenset((*_JOINERS, "\r", "\n", "\t", "\0"))  # NUL has a rule of its own
+_SHOWN = 5
 _BODY_HINT = Message("skill.hint_body")
 
 
@@ -55,18 +64,50 @@ def document_problems(folder_name: str, document: bytes | None) -> list[Problem]
     except HeadError as error:
         return [_error(error.code, error.message, Message("head.hint"))]
     return [
-        *_head_problems(folder_name, head),
-        *_mark_problems(text),
+        *_head_problems(folder_name, head, text[start:end]),
+        *_character_problems(text, start, head.get("description")),
         *_body_problems(text[body:]),
     ]
 
 
+def written_problems(document: bytes | None) -> list[Problem]:
+    """Return the rules that bind only what the program writes, and nothing that it reads.
+
+    The reference validator of the specification reads no `[...]` and no `{...}`.
+    """
+    try:
+        text = (document or b"").decode("utf-8")
+        start, end, _ = find_head(text)
+        head = read_head(text[start:end])
+    except (UnicodeDecodeError, HeadError):
+        return []  # document_problems reports it
+    message = Message("skill.flow")
+    flows = any(_is_flow(node, text[start:end]) for node in head.values())
+    return [_error("head-flow", message, Message("skill.hint_flow"))] if flows else []
+
+
+def _is_flow(node: Node, source: str) -> bool:
+    if isinstance(node.value, str):
+        return False
+    parts = node.value.values() if isinstance(node.value, dict) else node.value
+    return source[node.start] in "[{" or any(_is_flow(part, source) for part in parts)
+
+
 def description_of(document: bytes) -> str | None:
     """Return the description in SKILL.md, or None if it cannot be read."""
+    return _value_of(document, "description")
+
+
+def name_of(document: bytes) -> str | None:
+    """Return the name in SKILL.md, or None if it cannot be read."""
+    return _value_of(document, "name")
+
+
+def _value_of(document: bytes, key: str) -> str | None:
     try:
         text = document.decode("utf-8")
         start, end, _ = find_head(text)
-        value = read_head(text[start:end]).get("description")
+        value = read_head(text[start:end]).get(key)
     except (UnicodeDecodeError, HeadError):
         return None
     return value.value if value and isinstance(value.value, str) else None
@@ -92,7 +133,7 @@ def name_problems(name: str) -> list[Problem]:
 
 
 def description_problems(description: str) -> list[Problem]:
-    """Return the rules for a skill's description that it breaks; the last two bind new texts."""
+    """Return the rules for a skill's description that it breaks; some bind new texts only."""
     found = []
     if not description.strip():
         found.append(
@@ -104,7 +145,7 @@ def description_problems(description: str) -> list[Problem]:
         )
     if "<" in description or ">" in description:
         message = Message("skill.description_brackets")
-        found.append(_error("description-brackets", message, Message("skill.hint_markup")))
+        found.append(_warning("description-brackets", message, Message("skill.hint_markup")))
     if len(description) > MAX_DESCRIPTION:
         message = Message("skill.description_length", n=len(description), most=MAX_DESCRIPTION)
         found.append(_error("description-length", message, Message("skill.hint_details")))
@@ -117,7 +158,7 @@ def description_problems(description: str) -> list[Problem]:
     return found
 
 
-def _head_problems(folder_name: str, head: dict[str, Node]) -> Iterator[Problem]:
+def _head_problems(folder_name: str, head: dict[str, Node], source: str) -> Iterator[Problem]:
     texts = {}
     for key in ("name", "description"):
         value = head[key].value if key in head else None
@@ -137,6 +178,17 @@ def _head_problems(folder_name: str, head: dict[str, Node]) -> Iterator[Problem]
     if "description" in texts:
         yield from description_problems(texts["description"])
     yield from _other_problems(head)
+    for key in ("name", "description", "compatibility"):
+        if key in head and _is_typed(head[key], source):
+            message = Message("skill.unquoted", key=key, value=cut(str(head[key].value)))
+            yield _warning("head-unquoted", message, Message("skill.hint_quotes"))
+
+
+def _is_typed(node: Node, source: str) -> bool:
+    """Whether other readers take an unquoted value for something else than text."""
+    value = node.value
+    plain = source[node.start : node.start + 1] not in {'"', "'", "|", ">"}
+    return plain and isinstance(value, str) and _TYPED.fullmatch(value) is not None
 
 
 def _folder_problems(folder_name: str, name: str) -> Iterator[Problem]:
@@ -156,13 +208,30 @@ def _other_problems(head: dict[str, Node]) -> Iterator[Problem]:
         yield _warning("compatibility", message, Message("hint.shorten"))
 
 
-def _mark_problems(document: str) -> Iterator[Problem]:
+def _character_problems(document: str, start: int, described: Node | None) -> Iterator[Problem]:
+    """Yield what is wrong with characters that nobody sees, apart from those in the description."""
     if document.startswith("\ufeff"):
         message = Message("skill.byte_order_mark")
         yield _warning("document-mark", message, Message("skill.hint_mark"))
+    if "\0" in document:
+        message = Message("skill.document_nul")
+        yield _error("document-nul", message, Message("skill.hint_leave_out"))
+    text = document.lstrip("\ufeff")
+    if described is not None:
+        text = document[:start].lstrip("\ufeff") + document[start : start + described.start]
+        text += document[start + described.end :]
+    unseen = {char for char in set(_FLAG.sub("", text)) if is_invisible(char)} - _SEEN
+    if unseen:
+        # Which ones, not where: a change elsewhere in the text must not make them new.
+        listed = ", ".join(f"U+{ord(char):04X}" for char in sorted(unseen)[:_SHOWN])
+        message = Message("skill.document_invisible", n=len(unseen), listed=listed)
+        yield _warning("document-invisible", message, Message("skill.hint_leave_out"))
 
 
 def _body_problems(body: str) -> Iterator[Problem]:
+    if not body.strip():
+        message = Message("skill.body_empty", file=SKILL_MD)
+        yield _warning("body-empty", message, Message("skill.hint_procedure"))
     lines = len(body.splitlines())
     if lines > MAX_BODY_LINES:
         message = Message("skill.many_lines", lines=lines, most=MAX_BODY_LINES)
@@ -182,13 +251,17 @@ def _warning(code: str, message: str, hint: str) -> Problem:
     return Problem(code, WARNING, SKILL_MD, message, hint)
 
 
-# Warnings for an existing skill; what is created must not have them.
+# Warnings for what is read; what the program itself writes must not have them.
 _BIND_WHAT_IS_NEW = frozenset(
     (
+        "body-empty",
         "compatibility",
+        "description-brackets",
         "description-invisible",
         "description-lines",
+        "document-invisible",
         "document-mark",
+        "head-unquoted",
         "key-unknown",
         "name-device",
         "name-folder",
@@ -209,7 +282,7 @@ def skill_problems(
 
 
 def as_new(problems: Iterable[Problem]) -> list[Problem]:
-    """Return the problems as they bind what is created: the platforms' upload rules are errors."""
+    """Return the problems as they bind what is written: the platforms' upload rules are errors."""
     return [
         problem._replace(severity=ERROR) if problem.code in _BIND_WHAT_IS_NEW else problem
         for problem in problems

@@ -9,9 +9,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from core.domain.messages import Message
-from core.skills.validation.paths import ERROR, MAX_DEPTH, MAX_FILES, Problem, shown
-
-_LITTER = frozenset((".DS_Store", "__pycache__"))
+from core.skills.validation.paths import (
+    ERROR,
+    LITTER,
+    MAX_DEPTH,
+    MAX_FILES,
+    Problem,
+    left_aside,
+    mode_problems,
+    shown,
+)
 
 
 class FolderFile(NamedTuple):
@@ -26,12 +33,12 @@ class FolderFile(NamedTuple):
 def list_folder(folder: bytes) -> tuple[list[FolderFile], list[Problem]]:
     """Return the files of a folder, by path in NFC, and what cannot be a file of a skill.
 
-    What interpreters and file managers leave behind (`__pycache__`, `.DS_Store`) is skipped. Raises
-    OSError.
+    LITTER is skipped, with one warning about all of it. Raises OSError.
     """
     files: dict[str, FolderFile] = {}
     problems: list[Problem] = []
-    for location, parts in _walk(folder, ()):
+    litter: dict[str, int] = {}
+    for location, parts in _walk(folder, (), litter):
         if len(files) > 2 * MAX_FILES:
             break  # far too many to continue; the rule for their number reports it
         try:
@@ -51,25 +58,26 @@ def list_folder(folder: bytes) -> tuple[list[FolderFile], list[Problem]]:
                 Problem("path-collision", ERROR, path, said, Message("path.rename_one"))
             )
         else:
+            problems += mode_problems(path, status.st_mode)
             executable = bool(status.st_mode & stat.S_IXUSR)
             files[path] = FolderFile(path, status.st_size, executable, location)
-    return sorted(files.values()), problems
+    return sorted(files.values()), [*problems, *left_aside(litter)]
 
 
-def _walk(folder: bytes, above: tuple[bytes, ...]) -> Iterator[tuple[bytes, tuple[bytes, ...]]]:
+def _walk(
+    folder: bytes, above: tuple[bytes, ...], litter: dict[str, int]
+) -> Iterator[tuple[bytes, tuple[bytes, ...]]]:
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             parts = (*above, entry.name)
-            if _is_litter(entry.name):
+            name = entry.name.decode("utf-8", "replace")
+            if name in LITTER:
+                litter[name] = litter.get(name, 0) + 1
                 continue
             if entry.is_dir(follow_symlinks=False) and len(parts) <= MAX_DEPTH:
-                yield from _walk(entry.path, parts)
+                yield from _walk(entry.path, parts, litter)
             else:
                 yield entry.path, parts
-
-
-def _is_litter(name: bytes) -> bool:
-    return name.decode("utf-8", "replace") in _LITTER
 
 
 def _kind(mode: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -51,6 +52,10 @@ MAX_DEPTH = 16
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 1_024
 
+# What file managers, interpreters and other tools leave in a folder; no part of a skill.
+LITTER = frozenset((".DS_Store", ".git", "__MACOSX", "__pycache__", "node_modules"))
+_SPECIAL_BITS = ((stat.S_ISUID, "setuid"), (stat.S_ISGID, "setgid"), (stat.S_ISVTX, "sticky"))
+
 _INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 _DRIVE = re.compile(r"[A-Za-z]:")
 _ESCAPED = re.compile(r"%(?:2e|2f|5c|00)", re.IGNORECASE)
@@ -67,6 +72,21 @@ def is_device_name(name: str) -> bool:
 def is_invisible(char: str) -> bool:
     """Whether a character is invisible: control, format, lone surrogate, line separator."""
     return unicodedata.category(char) in _INVISIBLE
+
+
+def left_aside(names: Mapping[str, int]) -> list[Problem]:
+    """Return one warning about the litter (name -> how often) that a reader skipped, if any."""
+    if not names:
+        return []
+    listed = ", ".join(f"{name} ({n})" if n > 1 else name for name, n in sorted(names.items()))
+    return [Problem("files-left-aside", WARNING, "", Message("files.left_aside", listed=listed))]
+
+
+def mode_problems(path: str, mode: int) -> list[Problem]:
+    """Return a warning about the bits of a file's mode that a skill does not keep, if any."""
+    bits = ", ".join(name for bit, name in _SPECIAL_BITS if mode & bit)
+    said = Message("file.mode", path=shown(path), bits=bits)
+    return [Problem("file-mode", WARNING, path, said, Message("file.hint_mode"))] if bits else []
 
 
 def path_problems(path: str) -> list[Problem]:

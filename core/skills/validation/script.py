@@ -27,7 +27,8 @@ def check_folder(skill_path: str | os.PathLike[str]) -> list[Problem]:
         said = Message("skill.document_not_read", why=error.strerror or str(error))
         return [Problem("document-missing", ERROR, SKILL_MD, said)]
     name = os.path.basename(folder).decode("utf-8", "replace")
-    return [*problems, *skill_problems(name, sizes, document)]
+    found = [*problems, *skill_problems(name, sizes, document)]
+    return sorted(found, key=lambda problem: problem.severity != ERROR)
 
 
 def validate_skill(

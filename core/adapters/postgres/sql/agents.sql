@@ -2,19 +2,19 @@
 SELECT id, tenant_id, name, role, goal, persona,
        ARRAY(SELECT s.name FROM agent_skills s WHERE s.tenant_id = a.tenant_id AND s.agent_id = a.id
              ORDER BY s.name COLLATE "C") AS skills
-FROM agents a WHERE tenant_id = %(tenant_id)s AND id = %(id)s
+FROM agents_of_tenants a WHERE tenant_id = %(tenant_id)s AND id = %(id)s
 
 -- name: of_id
 SELECT id, tenant_id, name, role, goal, persona,
        ARRAY(SELECT s.name FROM agent_skills s WHERE s.tenant_id = a.tenant_id AND s.agent_id = a.id
              ORDER BY s.name COLLATE "C") AS skills
-FROM agents a WHERE id = %(id)s ORDER BY tenant_id COLLATE "C"
+FROM agents_of_tenants a WHERE id = %(id)s ORDER BY tenant_id COLLATE "C"
 
 -- name: having
 SELECT id, tenant_id, name, role, goal, persona,
        ARRAY(SELECT s.name FROM agent_skills s WHERE s.tenant_id = a.tenant_id AND s.agent_id = a.id
              ORDER BY s.name COLLATE "C") AS skills
-FROM agents a
+FROM agents_of_tenants a
 WHERE tenant_id = %(tenant_id)s AND EXISTS (
     SELECT FROM agent_skills s
     WHERE s.tenant_id = a.tenant_id AND s.agent_id = a.id AND s.name = %(name)s)
@@ -24,14 +24,14 @@ ORDER BY id COLLATE "C"
 SELECT id, tenant_id, name, role, goal, persona,
        ARRAY(SELECT s.name FROM agent_skills s WHERE s.tenant_id = a.tenant_id AND s.agent_id = a.id
              ORDER BY s.name COLLATE "C") AS skills
-FROM agents a
+FROM agents_of_tenants a
 WHERE %(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s
 ORDER BY id COLLATE "C", tenant_id COLLATE "C"
 
 -- name: save
 -- An agent becomes new again once it has a goal.
 WITH saved AS (
-    INSERT INTO agents (id, tenant_id, name, role, goal, persona, awaits_setup)
+    INSERT INTO agents_of_tenants AS agents (id, tenant_id, name, role, goal, persona, awaits_setup)
     VALUES (%(id)s, %(tenant_id)s, %(name)s, %(role)s, %(goal)s, %(persona)s,
             %(sets_up_new)s AND %(goal)s ~ '\S')
     ON CONFLICT (tenant_id, id) DO UPDATE
@@ -52,15 +52,15 @@ WITH saved AS (
 SELECT is_new FROM saved
 
 -- name: awaiting_setup
-SELECT id, tenant_id, name, role, goal, persona FROM agents
+SELECT id, tenant_id, name, role, goal, persona FROM agents_of_tenants
 WHERE awaits_setup AND goal ~ '\S'
 ORDER BY id COLLATE "C", tenant_id COLLATE "C" LIMIT %(limit)s
 
 -- name: setup_claimed
 -- A second claimer waits for the first, then finds that the agent no longer awaits setup.
-UPDATE agents SET awaits_setup = false
+UPDATE agents_of_tenants SET awaits_setup = false
 WHERE tenant_id = %(tenant_id)s AND id = %(id)s AND awaits_setup
   AND (role, goal, persona) = (%(role)s, %(goal)s, %(persona)s)
 
 -- name: setup_begun
-UPDATE agents SET awaits_setup = false WHERE tenant_id = %(tenant_id)s AND id = %(id)s
+UPDATE agents_of_tenants SET awaits_setup = false WHERE tenant_id = %(tenant_id)s AND id = %(id)s

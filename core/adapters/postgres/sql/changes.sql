@@ -88,7 +88,7 @@ RETURNING c.*
 
 -- name: put_blobs
 INSERT INTO blobs (sha256, data)
-SELECT * FROM unnest(%(hashes)s::text[], %(data)s::bytea[])
+SELECT * FROM unnest(%(hashes)s::text[], %(data)b::bytea[])
 ON CONFLICT DO NOTHING
 
 -- name: blobs
@@ -156,7 +156,7 @@ ON CONFLICT (change_id, attempt, status) DO NOTHING
 
 -- name: list_agent_skill
 INSERT INTO agent_skills (tenant_id, agent_id, name)
-SELECT tenant_id, id, %(name)s FROM agents
+SELECT tenant_id, id, %(name)s FROM agents_of_tenants
 WHERE tenant_id = %(tenant_id)s AND id = %(agent_id)s
 ON CONFLICT DO NOTHING
 
@@ -180,7 +180,7 @@ DELETE FROM skill_unlistings WHERE tenant_id = %(tenant_id)s AND name = %(name)s
 -- name: relist_skill
 INSERT INTO agent_skills (tenant_id, agent_id, name)
 SELECT a.tenant_id, a.id, u.name
-FROM skill_unlistings u JOIN agents a ON a.tenant_id = u.tenant_id AND a.id = u.agent_id
+FROM skill_unlistings u JOIN agents_of_tenants a ON a.tenant_id = u.tenant_id AND a.id = u.agent_id
 WHERE u.tenant_id = %(tenant_id)s AND u.name = %(name)s
 ON CONFLICT DO NOTHING
 
@@ -191,7 +191,7 @@ WHERE tenant_id = %(tenant_id)s AND name = %(name)s
 ORDER BY agent_id COLLATE "C" LIMIT 1
 
 -- name: lock_agent
-SELECT id FROM agents WHERE tenant_id = %(tenant_id)s AND id = %(agent_id)s FOR UPDATE
+SELECT id FROM agents_of_tenants WHERE tenant_id = %(tenant_id)s AND id = %(agent_id)s FOR UPDATE
 
 -- name: agent_skills
 SELECT name FROM agent_skills WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s

@@ -15,3 +15,6 @@ SELECT pg_advisory_unlock(hashtext('skill-worker'), hashtext('migrations'));
 
 -- name: foreign_jobs
 SELECT to_regclass('procrastinate_jobs') IS NOT NULL AS found;
+
+-- name: probe_writes
+SELECT probe_writes();

@@ -11,6 +11,8 @@ from core.domain.messages import Message
 from core.entrypoints.cli.exits import FAILED, WrongCall
 from core.entrypoints.cli.options import Json, Tenant
 from core.entrypoints.cli.output import talk
+from core.entrypoints.cli.skill.exporting import export
+from core.entrypoints.cli.skill.importing import import_
 
 app = typer.Typer(help="Check, package and look into skills; draw what refers to what.")
 
@@ -44,30 +46,33 @@ def package(
 ) -> None:
     """Write a skill's folder as a .skill file: the same bytes for the same content."""
     from core.entrypoints.cli.skill.showing import show_package
-    from core.skills.bundle import read_folder
+    from core.skills.bundle import read_skill_folder
     from core.skills.package import package_skill
 
-    packaged = package_skill(read_folder(path), out or Path())
+    packaged = package_skill(read_skill_folder(path), out or Path())
     show_package(packaged, as_json=as_json)
 
 
 @app.command("inspect")
 def inspect(file: File, as_json: Json = False) -> None:
     """Show what a .skill file holds; exit 1 where it breaks a rule."""
-    from core.domain.errors import BundleInvalid
     from core.entrypoints.cli.files import open_input
     from core.entrypoints.cli.skill.showing import Inspection, show_inspection
-    from core.skills.bundle import MAX_BUNDLE_BYTES, read_zip
+    from core.skills.bundle import MAX_BUNDLE_BYTES, NoSkill, read_skill_file
 
     with open_input(file) as handle:
         data = handle.read(2 * MAX_BUNDLE_BYTES + 1)
     try:
-        inspection = Inspection.of(read_zip(data), len(data))
-    except BundleInvalid as error:
+        inspection = Inspection.of(read_skill_file(data), len(data))
+    except NoSkill as error:
         inspection = Inspection.unreadable(error, len(data))
     show_inspection(str(file), inspection, as_json=as_json)
     if not inspection.valid:
         raise typer.Exit(FAILED)
+
+
+app.command("import")(import_)
+app.command("export")(export)
 
 
 @app.command("graph")

@@ -37,10 +37,7 @@ async def _read(settings: Settings, tenant_id: str | None) -> SkillGraph:
     from core.app import bootstrap
 
     tenant = await _tenant_of_all(settings) if tenant_id is None else tenant_id
-    async with (
-        bootstrap.skill_server(settings) as url,
-        bootstrap.skill_store(settings, url) as skills,
-    ):
+    async with bootstrap.skill_store(settings, bootstrap.IN_PROCESS) as skills:
         read = await look_through(skills, tenant, SkillParts.of)
     return skill_graph(read.seen, read.unreadable)
 

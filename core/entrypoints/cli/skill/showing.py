@@ -11,7 +11,7 @@ from core.domain.errors import BundleInvalid
 from core.domain.models import Bundle
 from core.entrypoints.cli.output import print_block, print_fields, print_json, print_table, say
 from core.skill_quick_validate import VALID, Problem, check_bundle, errors_of
-from core.skills.bundle import bundle_hash, file_hash
+from core.skills.bundle import NoSkill, SkillRead, bundle_hash, file_hash
 from core.skills.document.frontmatter import read_values
 from core.skills.package import Package
 from core.skills.validation.head_values import Node
@@ -26,15 +26,14 @@ class Inspection:
     problems: tuple[Problem, ...]
 
     @classmethod
-    def of(cls, bundle: Bundle, size: int) -> Inspection:
+    def of(cls, read: SkillRead, size: int) -> Inspection:
         """Inspect a skill that was read."""
-        return cls(bundle, size, tuple(check_bundle(bundle)))
+        return cls(read.bundle, size, verdict_of(read))
 
     @classmethod
-    def unreadable(cls, error: BundleInvalid, size: int) -> Inspection:
+    def unreadable(cls, error: NoSkill, size: int) -> Inspection:
         """Return the inspection of a file that is not a skill."""
-        problem = Problem("archive", "error", "", error.message, error.hint)
-        return cls(None, size, (problem,))
+        return cls(None, size, error.problems)
 
     @property
     def valid(self) -> bool:
@@ -42,14 +41,20 @@ class Inspection:
         return not errors_of(self.problems)
 
 
+def verdict_of(read: SkillRead) -> tuple[Problem, ...]:
+    """Return the problems of a `.skill` file that was read, errors first."""
+    found = [*read.problems, *check_bundle(read.bundle)]
+    return tuple(sorted(found, key=lambda problem: problem.severity != "error"))
+
+
 def show_verdict(name: str, problems: Sequence[Problem], *, as_json: bool) -> None:
     """Print whether a skill is valid, and everything wrong with it."""
     valid = not errors_of(problems)
     if as_json:
-        print_json({"name": name, "valid": valid, "problems": _problems(problems)})
+        print_json({"name": name, "valid": valid, "problems": problems_json(problems)})
         return
     _show_problems(problems)
-    say(VALID if valid else f"Skill is not valid: {_count(problems)}")
+    say(VALID if valid else f"Skill is not valid: {count_of(problems)}")
 
 
 def show_package(package: Package, *, as_json: bool) -> None:
@@ -62,7 +67,7 @@ def show_package(package: Package, *, as_json: bool) -> None:
         "sha256": package.sha256,
     }
     if as_json:
-        print_json({**fields, "problems": _problems(package.problems)})
+        print_json({**fields, "problems": problems_json(package.problems)})
         return
     _show_problems(package.problems)
     print_fields(fields)
@@ -76,7 +81,7 @@ def show_inspection(file: str, found: Inspection, *, as_json: bool) -> None:
     if found.bundle is not None:
         _show_bundle(file, found.bundle, found.size)
     _show_problems(found.problems)
-    say(VALID if found.valid else f"Skill is not valid: {_count(found.problems)}")
+    say(VALID if found.valid else f"Skill is not valid: {count_of(found.problems)}")
 
 
 def _show_bundle(file: str, bundle: Bundle, size: int) -> None:
@@ -128,7 +133,7 @@ def _inspection(file: str, found: Inspection) -> dict[str, JsonValue]:
         "hash": bundle_hash(bundle) if bundle else None,
         "files": files,
         "frontmatter": _frontmatter(bundle) if bundle else None,
-        "problems": _problems(found.problems),
+        "problems": problems_json(found.problems),
     }
 
 
@@ -147,7 +152,8 @@ def _value(node: Node) -> JsonValue:
     return node.value
 
 
-def _problems(problems: Sequence[Problem]) -> list[JsonValue]:
+def problems_json(problems: Sequence[Problem]) -> list[JsonValue]:
+    """Return problems as JSON objects."""
     return [dict(problem._asdict()) for problem in problems]
 
 
@@ -158,6 +164,7 @@ def _show_problems(problems: Sequence[Problem]) -> None:
         say("")
 
 
-def _count(problems: Sequence[Problem]) -> str:
+def count_of(problems: Sequence[Problem]) -> str:
+    """Return in words how many rules are broken."""
     broken = len(errors_of(problems))
     return f"{broken} rule{'s' if broken > 1 else ''} broken"
