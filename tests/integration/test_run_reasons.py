@@ -158,6 +158,19 @@ async def test_odd_counts_of_tokens_cost_no_answer(
     assert verdict.usage == Usage(model_calls=2, input_tokens=tokens[0], output_tokens=tokens[1])
 
 
+async def test_a_call_that_cannot_be_stored_as_it_is_costs_no_run() -> None:
+    odd = {f"field{n}": n for n in range(500)}
+    turn = message(
+        None, ("re\0member\ud83d", json.dumps(odd)), ("commit_to_memory", json.dumps(odd))
+    )
+    async with bench([turn, COMMIT, DONE]) as (run, _):
+        verdict = await run.run()
+    assert verdict.status is VerdictStatus.COMPLETED
+    invented, wrong = invalid_events(run)
+    assert invented["tool"] == "remember\ufffd"
+    assert len(str(wrong["error"])) < 1100
+
+
 async def test_a_number_too_large_for_the_saver_costs_no_run() -> None:
     far = call("search_similar_knowledge", content="x", limit=10**20)
     async with bench([far, COMMIT, DONE]) as (run, _):

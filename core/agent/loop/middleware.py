@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 _NUDGE = "nudge-"
 _EMPTY = "(empty answer)"
 _INVALID = "skill_worker_invalid"  # in `response_metadata`, which no provider is sent back
-_TOOL_CHARS = 100
+_TOOL_CHARS, _WHY_CHARS = 100, 1000
 _JSON = TypeAdapter[JsonValue](JsonValue)
 
 
@@ -124,13 +124,19 @@ def tidy(message: AIMessage, earlier: Sequence[BaseMessage]) -> AIMessage:
     taken = {call["id"] for m in said for call in (*m.tool_calls, *m.invalid_tool_calls)}
     prefix = f"call_{len(said) + 1}_"
     calls: list[ToolCall] = [
-        {**call, "id": _unique(call["id"], f"{prefix}{i}", taken), "args": _args(call["args"])}
+        {
+            **call,
+            "name": clean_text(call["name"]),
+            "id": _unique(call["id"], f"{prefix}{i}", taken),
+            "args": _args(call["args"]),
+        }
         for i, call in enumerate(message.tool_calls)
     ]
     # `x`: malformed calls are indexed apart, so that their ids cannot collide with valid ones.
     malformed: list[InvalidToolCall] = [
         {
             **call,
+            "name": clean_text(call["name"] or "unknown"),
             "id": _unique(call["id"], f"{prefix}x{i}", taken),
             "args": clean_text(call["args"] or ""),
         }
@@ -186,7 +192,8 @@ def _cut_short(why: str, is_cut: bool) -> str:
 
 def _invalid(name: str | None, call_id: str | None, why: str, advice: str) -> ToolMessage:
     """Answer a call that was not executed, with a note for the verdict of what was wrong."""
-    problem = Message("run.invalid_call", tool=_tool(name), why=why)
+    cut = why if len(why) <= _WHY_CHARS else shorten(why, _WHY_CHARS)
+    problem = Message("run.invalid_call", tool=_tool(name), why=cut)
     return ToolMessage(
         f"{problem}. Nothing was done. {advice}",
         tool_call_id=call_id or "",
