@@ -14,7 +14,7 @@ from core.domain.messages import Message
 from core.entrypoints.cli.exits import FAILED, WrongCall
 from core.entrypoints.cli.front import Front, make_front
 from core.entrypoints.cli.options import Json, Offline
-from core.entrypoints.cli.output import print_json, print_table, say, talk
+from core.entrypoints.cli.output import print_json, print_table, talk
 from core.entrypoints.cli.progress import feedback_bar
 from core.entrypoints.cli.session import load, run_until_stopped
 
@@ -105,13 +105,13 @@ def run(
 
     if (api or console) and (once or dry_run):
         raise WrongCall(Message("cli.api_stays"), hint=Message("cli.hint_once"))
+    watched = not (once or dry_run) or port is not None
     settings = model_settings(
-        offline=offline, interactive=once or dry_run, health_host=host, health_port=port
+        offline=offline, interactive=not watched, health_host=host, health_port=port
     )
     if dry_run:
         _dry_run(settings, offline=offline, as_json=as_json)
         return
-    watched = not once or port is not None
     front = make_front(settings, console=console) if api or console else None
     with worker_named(settings.worker_name):
         summary = run_until_stopped(
@@ -185,9 +185,9 @@ def show_summary(summary: RunSummary, *, once: bool, as_json: bool, currency: st
         if summary.warned:
             done.append(f"{summary.warned} change{'s' if summary.warned > 1 else ''} with warnings")
         if done or not summary.resting:
-            say(", ".join(done) or "There was nothing.")
+            talk(", ".join(done) or "There was nothing.")
         if summary.applied:
-            say("applied: " + ", ".join(_applied(summary)))
+            talk("applied: " + ", ".join(_applied(summary)))
         for piece in unhappy:
             talk(f"{piece.status}: {piece.id}: {piece.error or 'no reason is known'}")
         _tell_resting(summary, currency)
