@@ -17,6 +17,7 @@ from core.app.bootstrap.pods import computer_use, mcp_tools, sandbox_status, ser
 from core.app.bootstrap.sources import ask_supabase
 from core.app.bootstrap.stores import (
     Wrap,
+    copy_database,
     migrate,
     migration_status,
     refuse_newer,
@@ -31,6 +32,7 @@ __all__ = [
     "chat_model",
     "close_chat_model",
     "computer_use",
+    "copy_database",
     "intake_pause",
     "mcp_tools",
     "migrate",
