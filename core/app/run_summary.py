@@ -27,9 +27,9 @@ class TakenPiece(Model):
 class RunSummary:
     """The pieces of this run by id, built from this process's events.
 
-    `working` counts those in progress, `pause` is why no more start, `warned` counts the changes
-    applied with a warning, `resting` are the tenants whose feedback waits because their budget is
-    used up.
+    `working` counts those in progress, `pause` is why no more start, `applied` counts the changes
+    by kind and operation, `warned` those with a warning, `resting` are the tenants whose feedback
+    waits because their budget is used up.
     """
 
     def __init__(self) -> None:
@@ -39,6 +39,7 @@ class RunSummary:
         self._partly: dict[str, TakenPiece] = {}
         self.working = 0
         self.warned = 0
+        self.applied: Counter[tuple[str, str]] = Counter()
         self.pause: Pause | None = None
         self.resting: Sequence[TenantBudget] = ()
 
@@ -63,6 +64,8 @@ class RunSummary:
             self._put(TakenPiece.model_validate({"id": event.feedback_id} | outcome))
         elif event.name == "change.applied":
             self.warned += bool(event.data.get("warnings"))
+            what = (str(event.data.get("kind")), str(event.data.get("operation")))
+            self.applied[what] += 1
 
     def counts(self) -> Mapping[str, int]:
         """Return the number of pieces by status."""

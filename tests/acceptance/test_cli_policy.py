@@ -29,7 +29,8 @@ ASK = {
 DECIDE = {"changes approve", "changes edit", "changes refresh", "changes reject"}
 NEITHER = {
     *("agents add", "agents import", "agents list", "changes list", "changes show"),
-    *("config show", "costs", "db migrate", "db status", "demo", "doctor", "feedback cancel"),
+    *("config show", "costs", "db copy", "db migrate", "db status"),
+    *("demo", "doctor", "feedback cancel"),
     *("feedback list", "feedback retry", "feedback show", "history list", "history show"),
     *("intake pause", "intake resume", "intake status", "knowledge export", "knowledge history"),
     *("knowledge list", "knowledge search", "knowledge show", "rule check", "rule decide"),

@@ -45,7 +45,7 @@ def test_a_pause_keeps_feedback_waiting_and_once_says_why(
     assert (first["paused"], first["reason"]) == (True, "점검")
     assert told(place, "intake", "status") == first
     feedback_id = add(place)
-    with start(home, "run", "--once", "--offline", **settings) as worker:
+    with start(home, "run", "--once", "--offline", LOG_FORMAT="json", **settings) as worker:
         assert "점검" in wait_for(worker, "work.held")
         assert told(place, "feedback", "show", feedback_id)["status"] == "queued"
         assert told(place, "intake", "resume") == {"paused": False}

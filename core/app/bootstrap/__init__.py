@@ -18,6 +18,7 @@ from core.app.bootstrap.sources import ask_supabase
 from core.app.bootstrap.stores import (
     IN_PROCESS,
     Wrap,
+    copy_database,
     migrate,
     migration_status,
     refuse_newer,
@@ -33,6 +34,7 @@ __all__ = [
     "chat_model",
     "close_chat_model",
     "computer_use",
+    "copy_database",
     "intake_pause",
     "mcp_tools",
     "migrate",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import structlog
 
-from core.adapters.postgres import migrations
+from core.adapters.postgres import copying, migrations
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.budgets import PostgresSpending
@@ -51,7 +51,7 @@ from core.agent.prices import UNBILLED, Billing
 from core.app.bootstrap.costs import budgets
 from core.app.dry_run import DryJournal, DryReplies, DryRuns
 from core.app.settings import Settings
-from core.domain.models.views import MigrationStatus
+from core.domain.models.views import CopiedTable, MigrationStatus
 from core.domain.ports import (
     Agents,
     Answers,
@@ -303,3 +303,19 @@ async def migration_status(settings: Settings) -> MigrationStatus:
     """Compare the database's schemas with the code's. Raises DatabaseDown."""
     with database(settings) as conninfo:
         return await migrations.status(conninfo, vectors=by_meaning(settings))
+
+
+async def copy_database(settings: Settings, to: str) -> list[CopiedTable]:
+    """Copy the whole database into the empty one at the URL `to`, and check it.
+
+    Raises Refused, ConfigurationError, DatabaseDown.
+    """
+    with database(settings) as conninfo:
+        if settings.database_url is None:
+            await migrations.migrate(conninfo, vectors=by_meaning(settings))
+        return await copying.copy_database(
+            conninfo,
+            to,
+            vectors=by_meaning(settings),
+            silent_after=settings.stalled_after_seconds,
+        )

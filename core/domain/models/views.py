@@ -281,6 +281,13 @@ class SchemaVersion(Model):
     newer_than_code: bool
 
 
+class CopiedTable(Model):
+    """A table of a database that was copied, and how many rows both sides have."""
+
+    table: str
+    rows: int
+
+
 class MigrationStatus(Model):
     """The schemas: ours, the job engine's, and that of the LangGraph saver.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from core.domain.errors import ConfigurationError
 from core.entrypoints.cli.exits import CONFIGURATION, FAILED
 from core.entrypoints.cli.options import Json
-from core.entrypoints.cli.output import print_model, print_table, talk
+from core.entrypoints.cli.output import print_model, print_page, print_table, say, talk
 from core.entrypoints.cli.session import load, run_async
 
 if TYPE_CHECKING:
@@ -42,6 +42,34 @@ def status(as_json: Json = False) -> None:
     if not found.up_to_date:
         talk("Run `skill-worker db migrate`.")
         raise typer.Exit(FAILED)
+
+
+@app.command("copy")
+def copy(
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="URL",
+            help="An empty PostgreSQL database, as in DATABASE_URL.",
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Copy the whole database, embedded or not, into an empty one, and check every row."""
+    from core.app import bootstrap
+
+    copied = run_async(bootstrap.copy_database(load(interactive=True), to))
+    if as_json:
+        print_page(copied)
+        return
+    filled = [table for table in copied if table.rows]
+    print_table(("TABLE", "ROWS"), [(table.table, table.rows) for table in filled])
+    rows = sum(table.rows for table in copied)
+    say(f"copied and checked: {rows} rows of {len(filled)} tables")
+    talk(
+        "Next: set DATABASE_URL to it. Skills are files of the skill API: they stay where they are."
+    )
 
 
 def _show(found: MigrationStatus, *, as_json: bool) -> None:

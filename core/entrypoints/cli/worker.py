@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
@@ -105,11 +105,13 @@ def run(
 
     if (api or console) and (once or dry_run):
         raise WrongCall(Message("cli.api_stays"), hint=Message("cli.hint_once"))
-    settings = model_settings(offline=offline, health_host=host, health_port=port)
+    watched = not (once or dry_run) or port is not None
+    settings = model_settings(
+        offline=offline, interactive=not watched, health_host=host, health_port=port
+    )
     if dry_run:
         _dry_run(settings, offline=offline, as_json=as_json)
         return
-    watched = not once or port is not None
     front = make_front(settings, console=console) if api or console else None
     with worker_named(settings.worker_name):
         summary = run_until_stopped(
@@ -121,15 +123,16 @@ def run(
         raise typer.Exit(FAILED)
 
 
-def model_settings(*, offline: bool, **options: Override) -> Settings:
+def model_settings(*, offline: bool, interactive: bool = False, **options: Override) -> Settings:
     """Read settings for a command that needs a model; `options` take precedence.
 
-    Raises ConfigurationError.
+    An `interactive` one is called by a person, who reads its result and not its log. Raises
+    ConfigurationError.
     """
     overrides = {name: value for name, value in options.items() if value is not None}
     if offline:
         overrides["llm_model"] = "offline"
-    settings = load(overrides)
+    settings = load(overrides, interactive=interactive)
     if settings.require_model() == "offline" and not offline:
         raise ConfigurationError(Message("cli.offline"), hint=Message("cli.hint_offline"))
     return settings
@@ -183,6 +186,8 @@ def show_summary(summary: RunSummary, *, once: bool, as_json: bool, currency: st
             done.append(f"{summary.warned} change{'s' if summary.warned > 1 else ''} with warnings")
         if done or not summary.resting:
             talk(", ".join(done) or "There was nothing.")
+        if summary.applied:
+            talk("applied: " + ", ".join(_applied(summary)))
         for piece in (*summary.partly(), *unhappy):
             talk(f"{piece.status}: {piece.id}: {piece.error or 'no reason is known'}")
         _tell_resting(summary, currency)
@@ -190,6 +195,12 @@ def show_summary(summary: RunSummary, *, once: bool, as_json: bool, currency: st
             talk("Warnings: `skill-worker changes list` counts them, `changes show ID` tells them.")
         if unhappy:
             talk("Why: `skill-worker feedback show ID`; again: `skill-worker feedback retry ID`.")
+
+
+def _applied(summary: RunSummary) -> Iterator[str]:
+    """Yield what was applied: `2 MEMORY CREATE`."""
+    for (kind, operation), number in sorted(summary.applied.items()):
+        yield f"{number} {kind} {operation}"
 
 
 def _tell_resting(summary: RunSummary, currency: str) -> None:

@@ -1,0 +1,68 @@
+"""A database is copied to another whole and checked, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.support.databases import url_of
+from tests.support.home import Home, open_home
+
+KNOWN = ("knowledge", "list", "--tenant", "t")
+
+
+@pytest.fixture
+def home(
+    database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Home:
+    home = open_home(database, tmp_path, monkeypatch, capsys)
+    for text in ("Ms. Kim wants invoices in English", "환불은 7일 안에만 됩니다\t\\ 탭"):
+        given = ("--agent", "a", "--tenant", "t", "--text", text)
+        assert home.call("feedback", "add", *given)[0] == 0
+    assert home.call("run", "--once", "--offline")[0] == 0
+    return home
+
+
+def test_all_is_there_after_a_copy_and_work_goes_on(
+    home: Home, empty_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (home.items(*KNOWN), home.items("feedback", "list"), home.items("history", "list"))
+    copied = home.items("db", "copy", "--to", url_of(empty_database))
+    rows = {str(one["table"]): one["rows"] for one in copied}
+    assert (rows["feedback"], rows["agents_of_tenants"], rows["knowledge_versions"]) == (2, 2, 2)
+    monkeypatch.setenv("DATABASE_URL", url_of(empty_database))
+    assert before == (
+        home.items(*KNOWN),
+        home.items("feedback", "list"),
+        home.items("history", "list"),
+    )
+    assert home.items("knowledge", "search", "환불 7일", "--tenant", "t")
+    given = ("--agent", "a", "--tenant", "t", "--text", "Mr. Park wants reports as PDF")
+    assert home.call("feedback", "add", *given)[0] == 0
+    assert home.call("run", "--once", "--offline")[0] == 0
+    assert len(home.items(*KNOWN)) == 3
+
+
+def test_nothing_is_copied_over_what_is_there_or_while_workers_run(
+    home: Home, database: str, empty_database: str
+) -> None:
+    same = home.fails("db", "copy", "--to", url_of(database), code=1)
+    assert same["message"] == "source and target are the same database"
+    with psycopg.connect(database) as conn:
+        conn.execute("INSERT INTO procrastinate_workers DEFAULT VALUES")
+    running = home.fails("db", "copy", "--to", url_of(empty_database), code=1)
+    assert running["message"] == "1 workers are running on the source"
+    with psycopg.connect(database) as conn:
+        conn.execute("DELETE FROM procrastinate_workers")
+    with psycopg.connect(empty_database) as conn:
+        conn.execute("INSERT INTO sweeps (name, at) VALUES ('x', now())")
+    filled = home.fails("db", "copy", "--to", url_of(empty_database), code=1)
+    assert filled["message"] == "the table sweeps of the target has rows already"
+    with psycopg.connect(empty_database) as conn:
+        row = conn.execute("SELECT count(*) FROM feedback").fetchone()
+    assert row == (0,)
