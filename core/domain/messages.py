@@ -101,8 +101,13 @@ def term(word: str) -> Message:
     return Message.of(f"term.{word}", str(word), {})
 
 
+_PLAIN = frozenset((str, int, float, Message))
+
+
 def _parameter(code: str, name: str, value: Given | None) -> Parameter:
     assert value is not None, f"the message {code!r} is made without its {name!r}"
+    if type(value) in _PLAIN:
+        return value  # type: ignore[return-value]
     if isinstance(value, StrEnum):
         return term(value.value)
     if isinstance(value, OSError):  # its first argument is a number

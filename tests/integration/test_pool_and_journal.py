@@ -188,3 +188,16 @@ async def test_what_waits_outlives_a_statement_that_fails(pool: Pool) -> None:
         assert not await one(pool, "SELECT count(*) FROM run_events")
     (stored,) = await PostgresReader(pool).events("f1")
     assert stored.name == "feedback.claimed"
+
+
+async def test_an_event_that_cannot_be_stored_stands_in_nobody_s_way(pool: Pool) -> None:
+    journal = PostgresJournal(pool)
+    async with gathering(pool):
+        for name, text in (("feedback.claimed", "a"), ("feedback.matched", "\0")):
+            event = RunEvent(name=name, feedback_id="f1", data={"text": text})
+            await journal.emit(event, waits=True)
+        with pytest.raises(InvalidInput):
+            await fetch_one(pool, "inbox.get", id="f1")
+        assert await fetch_one(pool, "inbox.get", id="f1") is None
+    (stored,) = await PostgresReader(pool).events("f1")
+    assert stored.name == "feedback.claimed"

@@ -265,21 +265,22 @@ async def send_later(pool: Pool, *statements: Statement) -> None:
 async def send(pool: Pool, *statements: Statement) -> Sequence[AsyncCursor[DictRow]]:
     """Run statements in one trip and one transaction, after those that wait; return their cursors.
 
-    What waited and was rolled back waits again.
+    What waited and was rolled back waits again, but for one that can never be stored.
     """
     waiting = _WAITING.get()
     if not statements and not waiting:
         return []
+    cursors: list[AsyncCursor[DictRow]] = []
     async with connection(pool) as conn:
         taken = list(waiting or ())
         if waiting:
             waiting.clear()
         try:
-            cursors = await _together(conn, [*taken, *statements])
+            await _together(conn, [*taken, *statements], cursors)
         except psycopg.Error as error:
             # Without a state the connection was lost: it may be committed, and never runs twice.
             if waiting is not None and error.sqlstate:
-                waiting[:0] = taken
+                waiting[:0] = _still_waiting(taken, cursors, error)
             raise
     for statement in (*taken, *statements):
         if statement.done is not None:
@@ -288,20 +289,30 @@ async def send(pool: Pool, *statements: Statement) -> Sequence[AsyncCursor[DictR
 
 
 async def _together(
-    conn: Connection, statements: Sequence[Statement]
-) -> Sequence[AsyncCursor[DictRow]]:
+    conn: Connection, statements: Sequence[Statement], cursors: list[AsyncCursor[DictRow]]
+) -> None:
     lasts = any(statement.lasts for statement in statements)
     asked = [
         {**params, "alone": not lasts} if isinstance(params, Mapping) else params
         for _, params, _, _ in statements
     ]
     if len(statements) == 1:
-        return [await conn.execute(statements[0].text, asked[0])]
+        cursors.append(await conn.execute(statements[0].text, asked[0]))
+        return
     async with conn.pipeline():
-        return [
-            await conn.execute(statement.text, params)
-            for statement, params in zip(statements, asked, strict=True)
-        ]
+        for statement, params in zip(statements, asked, strict=True):
+            cursors.append(await conn.execute(statement.text, params))
+
+
+def _still_waiting(
+    taken: Sequence[Statement], cursors: Sequence[AsyncCursor[DictRow]], error: psycopg.Error
+) -> Sequence[Statement]:
+    """Return what waits again after an error: all, but for the one to blame if it never passes."""
+    if translate(error).retryable:
+        return taken
+    unanswered = (at for at, cursor in enumerate(cursors) if cursor.pgresult is None)
+    failed = next(unanswered, len(cursors))
+    return [*taken[:failed], *taken[failed + 1 :]]
 
 
 def joined(texts: Iterable[str]) -> str:

@@ -57,8 +57,11 @@ class ChangeGate:
 
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
         digest = await drafts.digest(request)
-        for _ in range(MAX_PREPARES):
-            known = await self._deps.changes.find(context.key)
+        for tried in range(MAX_PREPARES):
+            known = None
+            # The first start of a candidate has used no key; if it has, that is Stale.
+            if tried or context.fence is None or context.fence.epoch > 1:
+                known = await self._deps.changes.find(context.key)
             try:
                 if known is None or _may_retry(known):
                     attempt = known.attempt + 1 if known else 1
