@@ -139,6 +139,7 @@ async def test_what_another_reviewer_moved_is_shown_anew_and_then_approved(
     assert (await console.approve(first)).is_success
     await page.keyboard.press("a")
     await page.get_by_text("검토한 뒤에 바뀌었습니다").wait_for()
+    await page.get_by_text("같은 항목을 바꿉니다").wait_for(state="detached")
     await page.get_by_role("button", name="승인").click()
     await page.get_by_text("적용했습니다").wait_for()
     assert [c["status"] for c in await console.changes(tenant)] == ["applied"] * 3
