@@ -126,7 +126,7 @@ async def test_a_run_is_read_step_by_step_and_what_it_taught_is_taken_back(
     await steps.first.wait_for()
     names = [await badge.inner_text() for badge in await steps.locator(".badge").all()]
     assert names[0] == "워커가 처리를 시작"
-    assert {"에이전트와 연결", "모델 응답", "변경이 검토 대기", "변경 적용"} <= {*names}
+    assert {"에이전트와 연결", "모델 응답", "검토 대기로 전환", "변경 적용"} <= {*names}
     assert not await page.locator(".said").first.is_visible()
     await page.locator("ol.steps summary").first.click()
     assert FACT in await page.locator(".said").first.inner_text()

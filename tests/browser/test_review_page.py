@@ -100,7 +100,30 @@ async def test_a_rejection_asks_for_its_reason_and_keeps_it(
     assert (change["status"], change["decision"]) == ("rejected", "우리 회사 규정이 아닙니다")
 
 
-async def test_a_change_whose_target_moved_is_prepared_again_before_approval(
+async def test_of_two_that_contradict_one_is_chosen_side_by_side(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    for days in (3, 5):
+        await console.say(tenant, "desk", f"제주도 배송은 {days}일이 걸립니다")
+    await page.goto(f"{console.base}/console/review")
+    await page.get_by_text("검토를 기다리는 다른 변경과 모순됩니다").wait_for()
+    await page.keyboard.press("a")
+    await page.get_by_text("둘 중 하나를 선택해 주세요").wait_for()
+    sides = page.locator(".sides .card")
+    assert await sides.count() == 2
+    assert "3일이" in await sides.nth(0).inner_text()
+    assert "5일이" in await sides.nth(1).inner_text()
+    for offered in ("지금 내용 유지", "둘 다 남기기", "수정"):
+        assert await page.get_by_role("button", name=offered).is_visible()
+    await page.get_by_role("button", name="이 변경으로 바꾸기").click()
+    await page.get_by_text("적용했습니다").first.wait_for()
+    changes = await console.changes(tenant)
+    assert [change["status"] for change in changes] == ["applied", "applied"]
+    assert await _content(console, changes[0]) == "제주도 배송은 5일이 걸립니다"
+
+
+async def test_what_another_reviewer_moved_is_shown_anew_and_then_approved(
     console: Console, page: Page, enter: Enter
 ) -> None:
     tenant = await enter(page)
@@ -112,15 +135,34 @@ async def test_a_change_whose_target_moved_is_prepared_again_before_approval(
     assert first["target_id"] == last["target_id"]
     await page.goto(f"{console.base}/console/review?id={last['id']}")
     await page.get_by_role("button", name="승인").wait_for()
+    assert await page.get_by_text("같은 항목을 바꿉니다").is_visible()
     assert (await console.approve(first)).is_success
     await page.keyboard.press("a")
-    await page.get_by_text("대상이 바뀌었습니다").wait_for()
-    assert not await page.get_by_role("button", name="승인").is_visible()
-    await page.get_by_role("button", name="다시 준비").click()
-    await page.get_by_text("다시 준비했습니다").first.wait_for()
+    await page.get_by_text("검토한 뒤에 바뀌었습니다").wait_for()
+    await page.get_by_text("같은 항목을 바꿉니다").wait_for(state="detached")
     await page.get_by_role("button", name="승인").click()
     await page.get_by_text("적용했습니다").wait_for()
     assert [c["status"] for c in await console.changes(tenant)] == ["applied"] * 3
+
+
+async def test_an_open_edit_survives_the_loss_of_the_page(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await facing_a_change(console, page, enter)
+    await page.keyboard.press("e")
+    await page.locator("textarea").first.fill("금액은 원화로만 적는다")
+    await page.reload()
+    await page.get_by_role("button", name="이어서 수정").click()
+    editor = page.locator("textarea").first
+    await editor.wait_for()
+    assert await editor.input_value() == "금액은 원화로만 적는다"
+    await page.get_by_role("button", name="저장").click()
+    await page.get_by_text("에이전트 안에서 reviewer이(가) 수정한 부분").click()
+    assert await page.locator("details .diff").get_by_text(FACT[:8]).first.is_visible()
+    await page.reload()
+    await page.get_by_role("button", name="승인").wait_for()
+    assert await page.get_by_text("이어서 수정").count() == 0
+    assert (await _only(console, tenant))["edited_by"] == "reviewer"
 
 
 async def test_of_two_reviewers_one_decides_and_the_other_is_told_who(

@@ -123,6 +123,29 @@ async def test_a_token_that_is_wrong_is_told_and_not_repeated(form: dict[str, st
     assert (form.get("token") or "not given") not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("wanted", "led"),
+    [
+        ("/console/review?id=c1", "/console/review?id=c1"),
+        ("https://elsewhere.example/", "/console/"),
+        ("//elsewhere.example", "/console/"),
+        ("/console/..//elsewhere.example", "/console/"),
+        ("/console/leave", "/console/"),
+        ("/v1/changes", "/console/"),
+        ("/console/x\r\nSet-Cookie: a=b", "/console/"),
+    ],
+)
+async def test_signing_in_leads_to_the_page_that_was_asked_for(wanted: str, led: str) -> None:
+    world = World()
+    key = await link(world)
+    async with world.client() as client:
+        asked = {"key": key, "next": wanted}
+        entered = await client.get("/console/enter", params=asked, headers=PAGE)
+        assert (entered.status_code, entered.headers["location"]) == (303, led)
+        form = await client.get("/console/enter", params={"next": wanted}, headers=PAGE)
+        assert f'name="next" value="{led}"' in form.text
+
+
 async def test_a_link_is_no_token_and_a_token_is_no_link() -> None:
     world = World()
     token = (await world.token()).secret.get_secret_value()

@@ -183,9 +183,14 @@ async def test_beyond_loopback_any_name_is_let_in_or_those_that_are_set() -> Non
 async def test_a_browser_is_led_to_the_entry_page_and_a_program_is_not() -> None:
     world = World()
     async with world.client() as client:
-        for path in ("/", "/console", "/console/review?id=1"):
+        asked = {
+            "/": "",
+            "/console": "",
+            "/console/review?id=1": "?next=%2Fconsole%2Freview%3Fid%3D1",
+        }
+        for path, back in asked.items():
             led = await client.get(path, headers=PAGE)
-            assert (led.status_code, led.headers["location"]) == (303, "/console/enter")
+            assert (led.status_code, led.headers["location"]) == (303, f"/console/enter{back}")
             assert (await client.get(path)).status_code == 401
             assert (await client.post(path, headers=PAGE)).status_code == 401
         assert (await client.get("/v1/x", headers=PAGE)).status_code == 401

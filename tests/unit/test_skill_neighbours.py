@@ -225,8 +225,8 @@ def test_a_skill_with_another_frontmatter_is_near_and_not_the_same() -> None:
 
 SCAFFOLDING = (
     "\n## 사용 시점\n\n이 작업을 수행하거나 결과를 검토할 때 사용합니다.\n\n## 절차\n\n{steps}\n"
-    "확인: 이 단계의 결과를 기록하고, 기준에 맞지 않으면 멈추고 담당자에게 묻습니다.\n\n## 참고 자료\n\n"
-    "마치기 전에 `references/checklist.md`의 점검표를 확인합니다.\n"
+    "확인: 이 단계의 결과를 기록하고, 기준에 맞지 않으면 멈추고 담당자에게 묻습니다.\n\n"
+    "## 참고 자료\n\n마치기 전에 `references/checklist.md`의 점검표를 확인합니다.\n"
 )
 
 

@@ -115,7 +115,8 @@ class Conditions(Model):
         yield self.changed_over is None or changed_characters(change) > self.changed_over
 
 
-def _shipped(reason: str) -> str:
+def shipped(reason: str) -> str:
+    """Return a reason as the message that it is, if a shipped policy gives it."""
     return _SHIPPED.get(reason, reason)
 
 
@@ -123,7 +124,7 @@ class Rule(Model):
     """One rule: its conditions, its effect, and the reason shown to reviewers."""
 
     then: Literal["hold", "apply"]
-    because: Annotated[str, AfterValidator(_shipped)] = ""
+    because: Annotated[str, AfterValidator(shipped)] = ""
     when: Conditions = Conditions()
 
 

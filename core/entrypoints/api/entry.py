@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -10,7 +10,6 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from core.domain.errors import DependencyDown
 from core.entrypoints.api import entry_page
-from core.entrypoints.api.entry_page import CONSOLE
 from core.entrypoints.api.guard import SESSION_COOKIE
 from core.entrypoints.api.opened import Opened
 from core.entrypoints.auth import SESSION_LIFE, Access, Made
@@ -32,7 +31,7 @@ class Entry:
             return await self._asking(request, _by_token)
         if request.method == "GET" and "key" in request.query_params:
             return await self._asking(request, _by_link)
-        return entry_page.enter(_accepted(request))
+        return entry_page.enter(_accepted(request), wanted=_wanted(request))
 
     async def leave(self, request: Request) -> Response:
         """Ask whether to sign out, or do it."""
@@ -48,13 +47,16 @@ class Entry:
 
 
 async def _by_token(access: Access, request: Request) -> Response:
-    made = await access.open_session(await _field(request, "token"))
-    return _let_in(request, made) if made else _refused(request, "bad_token")
+    form = await _form(request)
+    made = await access.open_session(form.get("token", ""))
+    wanted = form.get("next", "")
+    return _let_in(request, made, wanted) if made else _refused(request, "bad_token", wanted)
 
 
 async def _by_link(access: Access, request: Request) -> Response:
     made = await access.redeem(request.query_params["key"])
-    return _let_in(request, made) if made else _refused(request, "bad_link")
+    wanted = _wanted(request)
+    return _let_in(request, made, wanted) if made else _refused(request, "bad_link", wanted)
 
 
 async def _sign_out(access: Access, request: Request) -> Response:
@@ -64,8 +66,10 @@ async def _sign_out(access: Access, request: Request) -> Response:
     return answer
 
 
-def _let_in(request: Request, made: Made) -> Response:
-    answer = RedirectResponse(f"{CONSOLE}/", 303, {"Cache-Control": "no-store"})
+def _let_in(request: Request, made: Made, wanted: str) -> Response:
+    """Sign in, and go on to the page that was asked for."""
+    to = entry_page.own_page(wanted)
+    answer = RedirectResponse(to, 303, {"Cache-Control": "no-store"})
     answer.set_cookie(
         SESSION_COOKIE,
         made.secret.get_secret_value(),
@@ -79,19 +83,22 @@ def _let_in(request: Request, made: Made) -> Response:
     return answer
 
 
-def _refused(request: Request, problem: str) -> HTMLResponse:
-    return entry_page.enter(_accepted(request), problem)
+def _refused(request: Request, problem: str, wanted: str) -> HTMLResponse:
+    return entry_page.enter(_accepted(request), problem, wanted)
 
 
-async def _field(request: Request, name: str) -> str:
-    """Return a field of a form; a long body, or one that is not a form, has none."""
+def _wanted(request: Request) -> str:
+    return request.query_params.get("next", "")
+
+
+async def _form(request: Request) -> Mapping[str, str]:
+    """Return the fields of a form; a long body, or one that is not a form, has none."""
     body = b""
     async for part in request.stream():
         body += part
         if len(body) > LONGEST_FORM:
-            return ""
-    found = parse_qs(body.decode("latin-1")).get(name, [""])
-    return found[0].strip()
+            return {}
+    return {name: given[0].strip() for name, given in parse_qs(body.decode("latin-1")).items()}
 
 
 def _accepted(request: Request) -> str:

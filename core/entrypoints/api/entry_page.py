@@ -12,10 +12,12 @@ from functools import cache
 from html import escape
 from importlib import resources
 from string import Template
+from urllib.parse import urlencode
 
 import yaml
 from pydantic import TypeAdapter
 from starlette.responses import HTMLResponse
+from starlette.types import Scope
 
 CONSOLE, ENTER, LEAVE = "/console", "/console/enter", "/console/leave"
 _AGAIN = '<meta http-equiv="refresh" content="3">'
@@ -29,21 +31,41 @@ _HEADERS = {
 }
 _WORDS = TypeAdapter[dict[str, dict[str, str]]](dict[str, dict[str, str]])
 _CODE = re.compile("`([^`]+)`")
+_LONGEST_PAGE = 2_000
 
 
-def enter(accepted: str, problem: str | None = None) -> HTMLResponse:
-    """Return the form that asks for a token; `problem` says what was wrong with the last: 403."""
+def enter_address(scope: Scope) -> str:
+    """Return the address of the sign-in page, from which one comes back to what was asked for."""
+    query = scope["query_string"].decode("latin-1")
+    wanted = scope["path"] + (f"?{query}" if query else "")
+    return f"{ENTER}?{urlencode({'next': wanted})}" if own_page(wanted) != f"{CONSOLE}/" else ENTER
+
+
+def own_page(wanted: str) -> str:
+    """Return a page of the console, its first one for anything else: no redirect leaves it."""
+    is_own = wanted.startswith(f"{CONSOLE}/") and not wanted.startswith((ENTER, LEAVE))
+    safe = is_own and "//" not in wanted and "\\" not in wanted and wanted.isprintable()
+    return wanted if safe and len(wanted) <= _LONGEST_PAGE else f"{CONSOLE}/"
+
+
+def enter(accepted: str, problem: str | None = None, wanted: str = "") -> HTMLResponse:
+    """Return the form that asks for a token; `problem` says what was wrong with the last: 403.
+
+    `wanted` is the page that was asked for.
+    """
     say = _speaker(accepted)
+    to = escape(own_page(wanted), quote=True)
     told = f'<p class="bad" role="alert">{say(problem)}</p>' if problem else ""
     form = f"""{told}
 <form method="post" action="{ENTER}">
 <label for="token">{say("token")}</label>
 <input id="token" name="token" type="password" required autocomplete="off" autocapitalize="off"
  spellcheck="false" autofocus>
+<input type="hidden" name="next" value="{to}">
 <button>{say("open")}</button>
 </form>
 <p class="hint">{say("enter_hint")}</p>
-<p class="hint">{say("signed_in")} <a href="{CONSOLE}/">{say("to_console")}</a></p>"""
+<p class="hint">{say("signed_in")} <a href="{to}">{say("to_console")}</a></p>"""
     return _page(accepted, "enter", form, 403 if problem else 200)
 
 

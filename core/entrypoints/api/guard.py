@@ -202,7 +202,7 @@ class Guard:
         if not (self._console and asks and _is_page(scope["path"])):
             return None
         if isinstance(error, Unauthorized):
-            return RedirectResponse(ENTER, 303)
+            return RedirectResponse(entry_page.enter_address(scope), 303)
         if isinstance(error, DependencyDown):
             return entry_page.starting(headers.get("accept-language", ""))
         return None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from http import HTTPStatus
 from importlib import resources
+from typing import Literal
 
 import structlog
 from markupsafe import Markup
@@ -33,7 +35,9 @@ from core.entrypoints.console.visit import (
     Visit,
     language_of,
     theme_of,
+    zone_of,
 )
+from core.entrypoints.service.agents import AgentsService
 from core.entrypoints.service.session import Session
 
 log = structlog.get_logger(__name__)
@@ -72,7 +76,7 @@ class Site:
                 _starting(request)
                 return
             with draw(visit, name, dark=theme_of(request)):
-                await fill(visit, build)
+                await fill(visit, partial(_build, build))
 
     def preferences(self) -> None:
         """Register the URL that sets language and theme, and redirects back."""
@@ -97,7 +101,12 @@ class Site:
             session = Session(self.opened(), principal)
         except DependencyDown:
             return None
-        return Visit(request, session, language_of(request), now)
+        return Visit(request, session, language_of(request), now, zone_of(request))
+
+
+async def _build(build: Build, visit: Visit) -> None:
+    visit.names.update(await AgentsService(visit.session).names())
+    await build(visit)
 
 
 async def fill(visit: Visit, build: Build) -> None:
@@ -161,6 +170,7 @@ _PAGES = {
 @contextmanager
 def draw(visit: Visit, name: str, *, dark: bool | None) -> Iterator[None]:
     """Draw the frame of a page; what the block draws is its content."""
+    _speak(visit.language)
     ui.page_title(f"{visit.say(f'frame.{name}')} · {visit.say('frame.title')}")
     ui.dark_mode(dark)
     ui.add_css(_file("style.css"))
@@ -169,6 +179,19 @@ def draw(visit: Visit, name: str, *, dark: bool | None) -> Iterator[None]:
     show(_bar(visit, name), tag="header")
     with ui.element("div").props(f'id="content" lang="{visit.language}" tabindex="-1"'):
         yield
+
+
+_LOCALES: Mapping[Language, Literal["en-US", "ko-KR"]] = {
+    Language.EN: "en-US",
+    Language.KO: "ko-KR",
+}
+
+
+def _speak(language: Language) -> None:
+    """Set the language of the document: NiceGUI knows one for each route, not for each visitor."""
+    client = ui.context.client
+    client.page = copy(client.page)
+    client.page.language = _LOCALES[language]
 
 
 def _bar(visit: Visit, name: str) -> Markup:

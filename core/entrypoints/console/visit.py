@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from urllib.parse import unquote
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from starlette.requests import Request
 
@@ -15,17 +17,32 @@ from core.entrypoints.service.session import Session
 
 LANGUAGE_COOKIE = "console_language"
 THEME_COOKIE = "console_theme"
+ZONE_COOKIE = "console_zone"  # set by the browser, which alone knows it
+_LONGEST_ZONE = 64
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
 @dataclass(frozen=True)
 class Visit:
-    """`now` returns the time; `request` is that of the page, whose scope has the principal."""
+    """`now` returns the time; `request` is that of the page, whose scope has the principal.
+
+    `zone` is the reader's; `names` are those of agents, by tenant and id.
+    """
 
     request: Request
     session: Session
     language: Language
     now: Callable[[], datetime]
+    zone: tzinfo = UTC
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def agent(self, tenant_id: str, agent_id: str) -> str:
+        """Return the name of an agent, its id if it has none."""
+        return self.names.get((tenant_id, agent_id)) or agent_id
+
+    def local(self, at: datetime) -> str:
+        """Return a time in the reader's zone, with the name of that."""
+        return f"{at.astimezone(self.zone):%Y-%m-%d %H:%M:%S %Z}"
 
     def say(self, key: str, **values: object) -> str:
         """Return the words for `page.key` in the visitor's language."""
@@ -74,6 +91,15 @@ class Visit:
 def language_of(request: Request) -> Language:
     """Return the language that the visitor chose, or that the browser asks for."""
     return chosen(request.cookies.get(LANGUAGE_COOKIE), request.headers.get("accept-language"))
+
+
+def zone_of(request: Request) -> tzinfo:
+    """Return the time zone of the browser; UTC until it has told."""
+    name = unquote(request.cookies.get(ZONE_COOKIE, ""))[:_LONGEST_ZONE]
+    try:
+        return ZoneInfo(name) if name else UTC
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC
 
 
 def theme_of(request: Request) -> bool | None:

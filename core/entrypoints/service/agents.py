@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.app.agent_setup import set_up_new_agents
@@ -44,6 +44,13 @@ class AgentsService:
         last = page[-1] if len(agents) > limit else None
         following = encode_parts((last.id, last.tenant_id), digest) if last else None
         return Page(items=tuple(page), next=following)
+
+    async def names(self) -> Mapping[tuple[str, str], str]:
+        """Return the names of all agents that the principal may see, by tenant and id."""
+        if Role.READ not in self.session.principal.roles:
+            return {}
+        agents = await self.session.stores.agents.list(self.session.principal.tenant_id)
+        return {(agent.tenant_id, agent.id): agent.name for agent in agents}
 
     async def tenants(self) -> Sequence[str]:
         """Return the tenants that have agents and that the principal may see."""

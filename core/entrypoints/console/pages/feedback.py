@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 
 from markupsafe import Markup
 from nicegui import ui
@@ -39,7 +39,7 @@ def add(site: Site) -> None:
 async def build(visit: Visit) -> None:
     """Draw the page."""
     given = {name: visit.query(name) for name in _FILTERS}
-    wanted = _filter(given)
+    wanted = _filter(given, visit.zone)
     cursor = visit.query("cursor")
     page = await FeedbackService(visit.session).page(wanted, limit=_PAGE, cursor=cursor)
     show(el("h1", visit.say("frame.feedback")))
@@ -73,7 +73,7 @@ def _twin(visit: Visit, wanted: FeedbackFilter, cursor: str | None) -> Markup:
     )
 
 
-def _filter(given: Mapping[str, str | None]) -> FeedbackFilter:
+def _filter(given: Mapping[str, str | None], zone: tzinfo) -> FeedbackFilter:
     wanted = given["status"]
     if wanted is not None and wanted not in set(FeedbackStatus):
         raise InvalidInput(Message("console.no_feedback_state", text=wanted))
@@ -81,17 +81,17 @@ def _filter(given: Mapping[str, str | None]) -> FeedbackFilter:
         statuses=(FeedbackStatus(wanted),) if wanted else (),
         tenant_id=given["tenant"],
         agent_id=given["agent"],
-        since=_day(given["since"]),
-        until=_day(given["until"], and_then=_DAY),  # the day itself is included
+        since=_day(given["since"], zone),
+        until=_day(given["until"], zone, and_then=_DAY),  # the day itself is included
         text=given["text"],
     )
 
 
-def _day(text: str | None, *, and_then: timedelta = timedelta()) -> datetime | None:
+def _day(text: str | None, zone: tzinfo, *, and_then: timedelta = timedelta()) -> datetime | None:
     if text is None:
         return None
     try:
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) + and_then
+        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=zone) + and_then
     except (ValueError, OverflowError):
         raise InvalidInput(
             Message("console.no_date", text=text),
@@ -179,7 +179,7 @@ def _list(visit: Visit, pieces: Sequence[Feedback]) -> Markup:
                 moment(visit, piece.created_at),
                 _state(visit, piece),
                 el("a", piece.content, href=address(RUN, id=piece.id), class_="clamp"),
-                ", ".join(piece.agent_ids),
+                ", ".join(visit.agent(piece.tenant_id, one) for one in piece.agent_ids),
                 piece.author or "",
             )
             for piece in pieces

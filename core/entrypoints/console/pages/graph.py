@@ -22,7 +22,8 @@ from core.entrypoints.service.graph.shown import Graph, Node, NodeKind
 
 PATH = "/console/graph"
 _NODES = 300
-_LABEL = 28  # characters of a label in the picture; the list shows them in full
+_ROW = 26  # pixels for a label
+_LABEL = 20  # characters of a label in the picture; the list shows them in full
 _COLOURS = {
     NodeKind.AGENT: "#3f7fd8",
     NodeKind.MEMORIES: "#8d6fd1",
@@ -96,13 +97,19 @@ def _picture(visit: Visit, graph: Graph) -> None:
             go_to(to)
 
     chart = ui.echart(_options(visit, graph), on_point_click=go)
+    fullest = max(sum(node.kind in kinds for node in graph.nodes) for kinds in _COLUMNS)
+    chart.style(f"height: {max(420, 96 + _ROW * fullest)}px")
     chart.classes("graph").props(f'role=img aria-label="{visit.say("frame.graph")}"')
     show(el("p", visit.say("graph.hint"), class_="muted small"))
 
 
 def _options(visit: Visit, graph: Graph) -> dict[str, JsonValue]:
     kinds = list(NodeKind)
-    nodes: list[JsonValue] = [_node(visit, node, kinds) for node in graph.nodes]
+    places = layout(graph)
+    nodes: list[JsonValue] = [
+        _node(visit, node, kinds) | {"x": places[node.id][0], "y": places[node.id][1]}
+        for node in graph.nodes
+    ]
     links: list[JsonValue] = [{"source": one.source, "target": one.target} for one in graph.links]
     categories: list[JsonValue] = [
         {"name": visit.say(f"graph.{kind.value}"), "itemStyle": {"color": _COLOURS[kind]}}
@@ -115,9 +122,11 @@ def _options(visit: Visit, graph: Graph) -> dict[str, JsonValue]:
         "series": [
             {
                 "type": "graph",
-                "layout": "force",
-                "top": 48,
-                "bottom": 16,
+                "layout": "none",
+                "left": 24,
+                "right": 150,
+                "top": 64,
+                "bottom": 24,
                 "roam": True,
                 "draggable": True,
                 "data": nodes,
@@ -127,12 +136,42 @@ def _options(visit: Visit, graph: Graph) -> dict[str, JsonValue]:
                 "edgeSymbolSize": 6,
                 "label": {"show": True, "position": "right", "fontSize": 12, **INK},
                 "labelLayout": {"hideOverlap": True},
-                "force": {"repulsion": 320, "edgeLength": [60, 150], "gravity": 0.06},
                 "lineStyle": {"color": "#8b95a5", "opacity": 0.55, "curveness": 0.08},
                 "emphasis": {"focus": "adjacency"},
             }
         ],
     }
+
+
+_COLUMNS = (
+    (NodeKind.FEEDBACK,),
+    (NodeKind.AGENT,),
+    (NodeKind.MEMORIES, NodeKind.RULES, NodeKind.SKILL),
+    (NodeKind.FILE,),
+)
+
+
+def layout(graph: Graph) -> Mapping[str, tuple[float, float]]:
+    """Return where each node stands: in columns by kind, evenly spread, near what it belongs to.
+
+    The chart scales it to its frame. A layout by forces leaves the frame, and differs each time.
+    """
+    order = {node.id: at for at, node in enumerate(graph.nodes)}
+    placed: dict[str, tuple[float, float]] = {}
+    for column, kinds in enumerate(_COLUMNS):
+        members = [node for node in graph.nodes if node.kind in kinds]
+        near = {node.id: _near(node.id, graph, placed) for node in members}
+        members.sort(key=lambda node: (near[node.id], order[node.id]))
+        for row, node in enumerate(members):
+            placed[node.id] = (float(column), (row + 0.5) / len(members))
+    return placed
+
+
+def _near(node_id: str, graph: Graph, placed: Mapping[str, tuple[float, float]]) -> float:
+    """Return the mean height of the placed nodes that one is linked to."""
+    ends = [(one.source, one.target) for one in graph.links if node_id in (one.source, one.target)]
+    heights = [placed[end][1] for pair in ends for end in pair if end in placed]
+    return sum(heights) / len(heights) if heights else 0.5
 
 
 def _node(visit: Visit, node: Node, kinds: list[NodeKind]) -> dict[str, JsonValue]:

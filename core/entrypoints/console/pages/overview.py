@@ -199,7 +199,11 @@ _DAY = 86_400
 def ended_options(visit: Visit, series: EndedSeries) -> dict[str, object]:
     """Return the chart of what ended in each step, stacked by outcome."""
     form = "%m-%d" if series.step_seconds >= _DAY else "%H:%M"
-    times = [bucket.at.strftime(form) for bucket in series.buckets]
+    is_daily = series.step_seconds >= _DAY  # days are counted in UTC
+    times = [
+        (bucket.at if is_daily else bucket.at.astimezone(visit.zone)).strftime(form)
+        for bucket in series.buckets
+    ]
     bars = [
         _bar(
             visit.say(f"common.{status.value}"),
@@ -306,7 +310,7 @@ def _word(seen: Overview) -> str:
 
 
 def _as_of(visit: Visit, seen: Overview) -> str:
-    return visit.say("overview.as_of", when=seen.at.strftime("%H:%M:%S"))
+    return visit.say("overview.as_of", when=f"{seen.at.astimezone(visit.zone):%H:%M:%S %Z}")
 
 
 def _reason(visit: Visit, seen: Overview, word: str) -> str:

@@ -48,21 +48,21 @@ def spent(visit: Visit, usage: Usage) -> str:
 
 
 def moment(visit: Visit, at: datetime | None) -> Markup:
-    """Return how long ago something was; the exact time, in UTC, is its title."""
+    """Return how long ago something was; the exact time, in the reader's zone, is its title."""
     if at is None:
         return el("span", visit.say("frame.none"), class_="muted")
     exact = at.isoformat(timespec="seconds")
-    return el("time", visit.ago(at), datetime=exact, title=exact)
+    return el("time", visit.ago(at), datetime=exact, title=visit.local(at))
 
 
-def reach_text(visit: Visit, reach: Reach, agent_id: str = "") -> str:
-    """Return for whom and how long a memory holds; its end is in UTC."""
+def reach_text(visit: Visit, reach: Reach, agent: str = "") -> str:
+    """Return for whom and how long a memory holds."""
     whom = {
-        Scope.AGENT: visit.say("common.for_agent", agent=agent_id) if agent_id else "",
+        Scope.AGENT: visit.say("common.for_agent", agent=agent) if agent else "",
         Scope.TENANT: visit.say("common.for_tenant"),
         Scope.USER: visit.say("common.for_user", user=reach.user or ""),
     }[reach.scope]
     until = ""
     if reach.valid_until is not None:
-        until = visit.say("common.until", time=f"{reach.valid_until:%Y-%m-%d %H:%M:%S %Z}")
+        until = visit.say("common.until", time=visit.local(reach.valid_until))
     return " · ".join(filter(None, (whom, until)))

@@ -94,6 +94,11 @@ async def _browse(visit: Visit, given: Mapping[str, str | None], of: Kind | None
     show(twin(visit, "/v1/knowledge", **scope, cursor=cursor, limit=str(_PAGE)))
 
 
+def _whose(visit: Visit, item: Listed) -> str:
+    agent = visit.agent(item.tenant_id, item.agent_id) if item.agent_id else None
+    return " · ".join(filter(None, (agent, item.tenant_id, _reach(visit, item))))
+
+
 def _rows(visit: Visit, items: Sequence[Listed]) -> Markup:
     say = visit.say
     heads = ("common.kind", "common.name", "knowledge.excerpt", "common.agent", "knowledge.since")
@@ -104,7 +109,7 @@ def _rows(visit: Visit, items: Sequence[Listed]) -> Markup:
                 kind(visit, item.kind),
                 _item(item.kind, item.tenant_id, item.id, item.name),
                 el("span", item.excerpt, class_="clamp small"),
-                " · ".join(filter(None, (item.agent_id, item.tenant_id, _reach(visit, item)))),
+                _whose(visit, item),
                 moment(visit, item.valid_from),
             )
             for item in items

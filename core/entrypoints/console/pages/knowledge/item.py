@@ -196,7 +196,9 @@ def _head(visit: Visit, location: _Location, known: Known) -> Markup:
     item = known.item
     standing = visit.say("knowledge.version_of", version=item.version, versions=known.versions)
     holds = reach_text(visit, item.reach)
-    where = " · ".join(filter(None, (item.tenant_id, item.agent_id, holds)))
+    agent = visit.agent(item.tenant_id, item.agent_id) if item.agent_id else ""
+    ui.page_title(f"{item.name} · {visit.say('frame.knowledge')}")
+    where = " · ".join(filter(None, (item.tenant_id, agent, holds)))
     back = None
     if location.version is not None and item.valid_to is not None:
         to = el("a", visit.say("knowledge.to_current"), href=location.address())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, date, datetime, time
 
 from nicegui import ui
+from nicegui.events import GenericEventArguments
 
 from core.domain.errors import InvalidInput
-from core.domain.models import Kind
+from core.domain.messages import Message
+from core.domain.models import Kind, Reach, Scope
 from core.entrypoints.console.parts.markup import el, show
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.changes import ChangesService
@@ -18,48 +22,183 @@ MOST = 100_000
 Save = Callable[[Callable[[], Awaitable[object]]], Awaitable[bool]]
 
 
-async def open_editor(
-    visit: Visit, service: ChangesService, change: ChangeHead, save: Save
+def offer_drafts(
+    visit: Visit,
+    change: ChangeHead,
+    go_on: Callable[[Mapping[str, str]], Awaitable[None]],
 ) -> None:
-    """Open the editor on the texts of a change. A text that the checks refuse stays in it."""
+    """Offer to go on with what this browser has kept of an edit that was not saved."""
+    place = ui.element("div")
+
+    def offer(event: GenericEventArguments) -> None:
+        drafts = {str(path): str(text) for path, text in dict(event.args).items()}
+        place.clear()
+        if not drafts:
+            return
+
+        async def take() -> None:
+            place.clear()
+            await go_on(drafts)
+
+        def drop() -> None:
+            place.clear()
+            _forget(visit, change.id)
+
+        with place, ui.element("div").classes("banner row"):
+            show(el("span", visit.say("review.draft")), tag="span")
+            ui.button(visit.say("review.draft_go_on"), on_click=take).props("flat no-caps dense")
+            ui.button(visit.say("review.draft_drop"), on_click=drop).props("flat no-caps dense")
+
+    name = f"draft-{place.id}"
+    ui.on(name, offer)
+    prefix, event = json.dumps(_key(visit, change.id, "")), json.dumps(name)
+    ui.run_javascript(
+        f"const found = draftsOf({prefix}); if (Object.keys(found).length)"
+        f" emitEvent({event}, found)"
+    )
+
+
+def _key(visit: Visit, change_id: str, path: str) -> str:
+    """Return the name under which the browser keeps an unsaved text, for this person alone."""
+    return f"draft:{visit.session.principal.name}:{change_id}:{path}"
+
+
+def _forget(visit: Visit, change_id: str) -> None:
+    ui.run_javascript(f"dropDrafts({json.dumps(_key(visit, change_id, ''))})")
+
+
+async def open_editor(
+    visit: Visit,
+    service: ChangesService,
+    change: ChangeHead,
+    save: Save,
+    drafts: Mapping[str, str] | None = None,
+) -> None:
+    """Open the editor on the texts of a change. A text that the checks refuse stays in it.
+
+    `drafts` are texts that were not saved, by path. The browser keeps what is typed.
+    """
     known = await service.texts(change.id)
     texts = {path: text for path, text in known.items() if len(text) <= MOST}
     large = [path for path in known if path not in texts]
     if not texts:
         raise InvalidInput(_elsewhere(visit, change, large))
-    path = next(iter(texts))
-    with ui.dialog().props("maximized persistent") as dialog, ui.card().classes("dialog editor"):
-        title = visit.say("review.edit_title", name=change.target_name)
-        dialog.props["aria-label"] = title
-        show(el("h2", title))
-        if large:
-            show(el("p", _elsewhere(visit, change, large), class_="banner warn"))
-        if len(texts) > 1:
-            chooser = ui.select(list(texts), value=path, label=visit.say("review.edit_file"))
-            chooser.props("outlined dense").classes("full-width")
-        field = ui.textarea(value=texts[path])
+    found = {path: text for path, text in (drafts or {}).items() if path in texts}
+    editor = _Editor(visit, service, change, texts | found, next(iter(found), next(iter(texts))))
+    editor.draw(_elsewhere(visit, change, large) if large else "", save)
+
+
+class _Editor:
+    """A dialog over the texts of a change, of which one is on screen."""
+
+    def __init__(
+        self,
+        visit: Visit,
+        service: ChangesService,
+        change: ChangeHead,
+        texts: dict[str, str],
+        path: str,
+    ) -> None:
+        self._visit, self._service, self._change = visit, service, change
+        self._texts, self._path = texts, path
+
+    def draw(self, warning: str, save: Save) -> None:
+        """Open the dialog."""
+        say, title = (
+            self._visit.say,
+            self._visit.say("review.edit_title", name=self._change.target_name),
+        )
+        opened = ui.dialog().props("maximized persistent")
+        with opened as dialog, ui.card().classes("dialog editor"):
+            dialog.props["aria-label"] = title
+            show(el("h2", title))
+            if warning:
+                show(el("p", warning, class_="banner warn"))
+            self._choice()
+            self._text(title)
+            reach = _ReachFields(self._visit, self._change) if self._change.reach else None
+            with ui.row().classes("justify-end full-width"):
+
+                def cancel() -> None:
+                    _forget(self._visit, self._change.id)
+                    dialog.close()
+
+                async def go() -> None:
+                    if await save(lambda: self._saved(reach)):
+                        cancel()
+
+                ui.button(say("frame.cancel"), on_click=cancel).props("flat no-caps")
+                ui.button(say("review.save"), on_click=go).props("unelevated no-caps")
+        dialog.open()
+
+    def _choice(self) -> None:
+        """Let one of several files be chosen."""
+        if len(self._texts) < 2:
+            return
+        label = self._visit.say("review.edit_file")
+        chooser = ui.select(list(self._texts), value=self._path, label=label)
+        chooser.props("outlined dense").classes("full-width")
+        chooser.on_value_change(lambda: self._show(str(chooser.value)))
+
+    def _text(self, title: str) -> None:
+        self._field = field = ui.textarea(value=self._texts[self._path])
         field.props(f'outlined autofocus counter maxlength={2 * MOST} input-class="editor-text"')
         field.props["aria-label"] = title
+        field.props["data-draft"] = _key(self._visit, self._change.id, self._path)
         field.classes("full-width")
 
-        def choose() -> None:
-            nonlocal path
-            texts[path] = str(field.value or "")
-            path = str(chooser.value)
-            field.value = texts[path]
+    def _show(self, path: str) -> None:
+        self._texts[self._path] = str(self._field.value or "")
+        self._path = path
+        self._field.value = self._texts[path]
+        self._field.props["data-draft"] = _key(self._visit, self._change.id, path)
+        self._field.update()
 
-        if len(texts) > 1:
-            chooser.on_value_change(choose)
+    async def _saved(self, reach: _ReachFields | None) -> object:
+        self._texts[self._path] = str(self._field.value or "")
+        change, holds = self._change, reach.value() if reach else None
+        return await self._service.edit_texts(
+            change.id, self._texts, seen=change.content_hash, reach=holds
+        )
 
-        async def go() -> None:
-            texts[path] = str(field.value or "")
-            if await save(lambda: service.edit_texts(change.id, texts, seen=change.content_hash)):
-                dialog.close()
 
-        with ui.row().classes("justify-end full-width"):
-            ui.button(visit.say("frame.cancel"), on_click=dialog.close).props("flat no-caps")
-            ui.button(visit.say("review.save"), on_click=go).props("unelevated no-caps")
-    dialog.open()
+class _ReachFields:
+    """For whom a memory holds, and until when: a day in UTC, as it is stored."""
+
+    def __init__(self, visit: Visit, change: ChangeHead) -> None:
+        assert change.reach is not None
+        self._reach = reach = change.reach
+        names = {scope.value: visit.say(f"review.scope_{scope.value}") for scope in Scope}
+        with ui.row().classes("full-width"):
+            self._scope = ui.select(names, value=reach.scope.value, label=visit.say("review.scope"))
+            self._user = ui.input(visit.say("review.user"), value=reach.user or "")
+            until = f"{reach.valid_until:%Y-%m-%d}" if reach.valid_until else ""
+            self._until = ui.input(visit.say("review.until"), value=until)
+            self._until.props("type=date stack-label clearable")
+        self._shown = until
+
+    def value(self) -> Reach | None:
+        """Return how long and for whom it is to hold, None if that stays. Raises InvalidInput."""
+        scope, user = Scope(str(self._scope.value)), str(self._user.value or "").strip()
+        until = self._reach.valid_until
+        if str(self._until.value or "") != self._shown:
+            until = _last_moment(str(self._until.value or ""))
+        if scope is Scope.USER and not user:
+            raise InvalidInput(Message("memory.no_user"), hint=Message("memory.scope_user"))
+        made = Reach(valid_until=until, scope=scope, user=user if scope is Scope.USER else None)
+        return None if made == self._reach else made
+
+
+def _last_moment(day: str) -> datetime | None:
+    """Return the last second of a day; None of no day. Raises InvalidInput."""
+    if not day:
+        return None
+    try:
+        return datetime.combine(date.fromisoformat(day), time(23, 59, 59), UTC)
+    except ValueError:
+        raise InvalidInput(
+            Message("console.no_date", text=day), hint=Message("console.hint_date")
+        ) from None
 
 
 def _elsewhere(visit: Visit, change: ChangeHead, large: Sequence[str]) -> str:

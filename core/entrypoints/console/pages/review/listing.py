@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from markupsafe import Markup
+from nicegui import ui
 
 from core.domain.errors import InvalidInput
 from core.domain.messages import Message
@@ -33,6 +34,8 @@ async def build_list(visit: Visit) -> None:
         limit=_PAGE,
         cursor=cursor,
     )
+    state = f" · {visit.say(f'common.{wanted}')}" if wanted else ""
+    ui.page_title(f"{visit.say('review.all_changes')}{state} · {visit.say('frame.title')}")
     show(el("h1", visit.say("review.all_changes")))
     show(el("p", link(visit.say("review.one_by_one"), ONE)))
     show(el("nav", *_chips(visit, wanted), class_="chips", aria_label=visit.say("common.status")))
@@ -65,7 +68,7 @@ def _rows(visit: Visit, changes: Sequence[ChangeHead]) -> Markup:
                 status(visit, change.status),
                 link(change.target_name, ONE, id=change.id),
                 f"{kind(visit, change.kind)} · {operation(visit, change.operation)}",
-                f"{change.agent_id} · {change.tenant_id}",
+                f"{visit.agent(change.tenant_id, change.agent_id)} · {change.tenant_id}",
             )
             for change in changes
         ],

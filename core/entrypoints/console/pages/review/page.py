@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from nicegui import ui
 
 from core.domain.errors import SkillWorkerError
-from core.domain.models import ChangeStatus
+from core.domain.models import ChangeStatus, Kind
 from core.domain.models.access import Role
-from core.entrypoints.console.pages.review.editing import open_editor
+from core.entrypoints.console.pages.review.editing import offer_drafts, open_editor
 from core.entrypoints.console.pages.review.view import headline, view_parts
 from core.entrypoints.console.parts.dialogs import ask_reason
 from core.entrypoints.console.parts.keys import Key, listen
@@ -58,9 +58,12 @@ class _Review:
 
     def draw(self) -> None:
         """Redraw the review view."""
+        name = self.review_view.change.target_name
+        ui.page_title(f"{name} · {self.visit.say('frame.review')}")
         self.area.clear()
         with self.area:
             self._bar()
+            offer_drafts(self.visit, self.review_view.change, self._continue)
             show(headline(self.visit, self.review_view.change))
             show(view_parts(self.visit, self.review_view))
 
@@ -111,12 +114,40 @@ class _Review:
         if status in {ChangeStatus.HELD, ChangeStatus.STALE}:
             if self.review_view.moved:
                 _button(say("review.refresh"), self._refresh, "unelevated")
+                _button(say("review.edit"), self._edit, "outline")
+            elif self.review_view.opposite is not None:
+                self._choices()
+                return
             else:
                 _button(say("review.approve"), self._approve, "unelevated color=positive")
                 _button(say("review.edit"), self._edit, "outline")
             _button(say("review.reject"), self._ask_rejection, "outline color=negative")
         elif status is ChangeStatus.APPLIED:
             _button(say("review.revert"), self._ask_revert, "outline color=negative")
+
+    def _choices(self) -> None:
+        """Offer the decision between a change and what it contradicts."""
+        say = self.visit.say
+        _button(say("review.take"), self._approve, "unelevated color=positive")
+        _button(say("review.keep"), self._keep, "unelevated")
+        if self.review_view.change.kind in {Kind.MEMORY, Kind.SKILL}:
+            _button(say("review.keep_both"), self._keep_both, "outline")
+        _button(say("review.edit"), self._edit, "outline")
+
+    async def _keep(self) -> None:
+        """Keep what is there: the change is rejected, with that as its reason."""
+        change, reason = self.review_view.change, self.visit.say("review.kept_reason")
+        await self._decide(
+            "review.kept",
+            lambda: self.service.reject(change.id, reason=reason, seen=change.content_hash),
+        )
+
+    async def _keep_both(self) -> None:
+        change = self.review_view.change
+        await self._decide(
+            "review.both_kept",
+            lambda: self.service.keep_both(change.id, seen=change.content_hash),
+        )
 
     @property
     def _can_decide(self) -> bool:
@@ -173,7 +204,7 @@ class _Review:
             ask_reason(self.visit, say("review.revert_title"), say("review.revert"), revert).open()
 
     async def _edit(self) -> None:
-        if self._can_decide and not self.review_view.moved:
+        if self._can_decide:
             with self._alone(), notify_failures(self.visit), self._dialog():
                 await open_editor(self.visit, self.service, self.review_view.change, self._edited)
 
@@ -181,6 +212,13 @@ class _Review:
         """Return an empty element for the one open dialog."""
         self.dialogs.clear()
         return self.dialogs
+
+    async def _continue(self, drafts: Mapping[str, str]) -> None:
+        """Open the editor on what was not saved."""
+        if self._can_decide:
+            with self._alone(), notify_failures(self.visit), self._dialog():
+                change = self.review_view.change
+                await open_editor(self.visit, self.service, change, self._edited, drafts)
 
     async def _edited(self, save: Callable[[], Awaitable[object]]) -> bool:
         return await self._change("review.edited", save)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import datetime
 from enum import StrEnum
 from functools import partial
 
 from markupsafe import Markup
 
+from core.changes.gate.siblings import Relation
 from core.changes.review_sweep import EXPIRY
 from core.domain.models import ChangeCost, ChangeStatus, Hit, Kind, Operation, Origin
 from core.entrypoints.console.parts.diff import show_diff
 from core.entrypoints.console.parts.markup import Part, address, el, join
 from core.entrypoints.console.parts.named import kind, moment, operation, reach_text, spent, status
 from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.review_view.besides import Beside
 from core.entrypoints.service.review_view.heads import ChangeHead
 from core.entrypoints.service.review_view.shown import Side
 from core.entrypoints.service.review_view.view import ReviewView
@@ -25,6 +28,7 @@ REVIEW = "/console/review"
 
 def headline(visit: Visit, change: ChangeHead) -> Markup:
     """Draw in one line what the change does to what."""
+    agent = visit.agent(change.tenant_id, change.agent_id)
     return el(
         "div",
         el(
@@ -37,7 +41,7 @@ def headline(visit: Visit, change: ChangeHead) -> Markup:
             "p",
             status(visit, change.status),
             " ",
-            el("span", f"{change.tenant_id} · {change.agent_id}", class_="muted small"),
+            el("span", f"{change.tenant_id} · {agent}", class_="muted small"),
             " ",
             moment(visit, change.created_at),
             f" · {visit.say('review.edited_by', name=change.edited_by)}"
@@ -53,15 +57,95 @@ def view_parts(visit: Visit, review_view: ReviewView) -> Markup:
     whole = partial(_whole, review_view.change.id)
     return el(
         "div",
+        el("section", *_feedback(visit, review_view), class_="heard"),
         el(
             "section",
-            el("h2", visit.say("review.what")),
             join(_banners(visit, review_view)),
+            _choice(visit, review_view),
+            join(_contradicting(visit, review_view)),
+            el("h2", visit.say("review.what")),
             join(show_diff(visit, review_view.diff, whole)),
+            _edits(visit, review_view, whole),
             class_="what",
         ),
         el("aside", *_about(visit, review_view)),
         class_="sheet",
+    )
+
+
+def _choice(visit: Visit, review_view: ReviewView) -> Markup | None:
+    """Draw what a change contradicts and what it says instead, side by side."""
+    opposite = review_view.opposite
+    if opposite is None:
+        return None
+    to = address(REVIEW, id=opposite.change_id) if opposite.change_id else None
+    known = visit.say("review.there_is")
+    return el(
+        "section",
+        el("h2", visit.say("review.choose")),
+        el("p", visit.say("review.choose_hint"), class_="muted"),
+        el(
+            "div",
+            _side(
+                visit,
+                el("a", known, href=to) if to else known,
+                opposite.known,
+                opposite.known_feedback,
+                opposite.known_said_at,
+            ),
+            _side(
+                visit,
+                visit.say("review.instead"),
+                opposite.instead,
+                opposite.feedback,
+                opposite.said_at,
+            ),
+            class_="sides",
+        ),
+        class_="choice",
+    )
+
+
+def _side(visit: Visit, title: Part, text: str, feedback: str, at: datetime | None) -> Markup:
+    said = el("blockquote", feedback, class_="text") if feedback else None
+    return el(
+        "div",
+        el("h3", title),
+        el("div", text or visit.say("review.deleted"), class_="text"),
+        said,
+        el("p", moment(visit, at), class_="muted small") if at else None,
+        class_="card",
+    )
+
+
+def _contradicting(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
+    """Draw what waits too and contradicts a change: of the two only one can hold."""
+    for other in review_view.beside:
+        if other.relation is not Relation.CONTRADICTS:
+            continue
+        to = address(REVIEW, id=other.change.id)
+        title = el("a", visit.say("review.waits_too"), href=to)
+        yield el(
+            "section",
+            el("h2", visit.say("review.contradicts")),
+            el("p", visit.say("review.contradicts_hint"), class_="muted"),
+            _side(visit, title, other.text, other.feedback, other.said_at),
+            class_="choice",
+        )
+
+
+def _edits(
+    visit: Visit, review_view: ReviewView, whole: Callable[[str, Side], str]
+) -> Markup | None:
+    """Draw what a person has made of what the agent wrote."""
+    if review_view.edits is None:
+        return None
+    name = review_view.change.edited_by or visit.say("review.unknown")
+    return el(
+        "details",
+        el("summary", visit.say("review.edits", name=name)),
+        join(show_diff(visit, review_view.edits, whole)),
+        class_="card",
     )
 
 
@@ -75,7 +159,7 @@ def _banners(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
         yield el("p", visit.say("review.moved"), class_="banner warn", role="alert")
     if change.decided_at is not None:
         # Then the name is of the person who had approved it.
-        gone = change.status in {ChangeStatus.REVERTED, ChangeStatus.STALE}
+        gone = change.status is ChangeStatus.REVERTED
         said = visit.say(
             "review.approved_by" if gone else "review.decided",
             status=visit.say(f"common.{change.status.value}"),
@@ -84,6 +168,8 @@ def _banners(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
         )
         decision = f": {visit.translated(change.decision)}" if change.decision else ""
         yield el("p", said + decision, class_="banner")
+    elif change.status is ChangeStatus.REJECTED and change.decision:
+        yield el("p", visit.translated(change.decision), class_="banner")
     if review_view.undone_by:
         to = address(REVIEW, id=review_view.undone_by)
         yield el("p", el("a", visit.say("review.undone_by"), href=to), class_="banner")
@@ -100,10 +186,9 @@ def _decider(visit: Visit, change: ChangeHead) -> str:
     return change.decided_by or visit.say("review.nobody")
 
 
-def _about(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
+def _feedback(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
+    """Yield what was said, and what the agent makes of it."""
     change, say = review_view.change, visit.say
-    if change.held:
-        yield _block(say("review.why_waits"), _bullets(visit, change.held))
     if review_view.cause is not None:
         cause = review_view.cause
         by = f"{cause.author or say('review.unknown')} · {visit.ago(cause.created_at)}"
@@ -117,6 +202,15 @@ def _about(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
     if change.reason:
         title = "review.asked" if change.origin is Origin.PERSON else "review.reason"
         yield _block(say(title), el("p", visit.translated(change.reason), class_="text"))
+
+
+def _about(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
+    change, say = review_view.change, visit.say
+    if change.held:
+        yield _block(say("review.why_waits"), _bullets(visit, change.held))
+    others = [one for one in review_view.beside if one.relation is not Relation.CONTRADICTS]
+    if others:
+        yield _block(say("review.beside"), el("ul", *(_other(visit, one) for one in others)))
     how = " · ".join(say(f"common.{one.value}") for one in _how(change))
     if how:
         yield _block(say("review.how"), el("p", how))
@@ -130,12 +224,23 @@ def _about(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
     yield _block(None, join(_links(visit, change), " · "))
 
 
+def _other(visit: Visit, other: Beside) -> Markup:
+    relation = visit.say(f"review.{other.relation.value}")
+    return el(
+        "li",
+        el("a", other.change.target_name, href=address(REVIEW, id=other.change.id)),
+        el("span", f" {relation}", class_="muted small", title=visit.translated(other.why)),
+        el("div", other.feedback or other.text, class_="small muted clamp"),
+    )
+
+
 def _reach(visit: Visit, change: ChangeHead) -> str:
     """Return for whom and how long a memory holds after a change, and before where it differs."""
     if change.kind is not Kind.MEMORY:
         return ""
     reaches = [reach for reach in (change.reach_was, change.reach) if reach is not None]
-    told = dict.fromkeys(reach_text(visit, reach, change.agent_id) for reach in reaches)
+    agent = visit.agent(change.tenant_id, change.agent_id)
+    told = dict.fromkeys(reach_text(visit, reach, agent) for reach in reaches)
     return " → ".join(told)
 
 

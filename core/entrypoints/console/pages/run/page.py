@@ -31,6 +31,8 @@ REVIEW = "/console/review"
 _LIVE = {FeedbackStatus.QUEUED, FeedbackStatus.PROCESSING}
 _TAUGHT = {FeedbackStatus.COMPLETED, FeedbackStatus.HELD}
 
+_TITLE_CHARS = 60
+
 
 async def build(visit: Visit) -> None:
     """Draw the page, and redraw it while the piece has not ended."""
@@ -73,6 +75,8 @@ class _Run:
         self.drawn = seen
         self.element.clear()
         with self.element:
+            name = " ".join(line.feedback.content.split())[:_TITLE_CHARS]
+            ui.page_title(f"{name} · {self.visit.say('run.title')}")
             show(el("h1", self.visit.say("run.title")))
             show(facts(self.visit, line))
             self._buttons(line)
@@ -139,7 +143,10 @@ def facts(visit: Visit, line: RunLine) -> Markup:
         (say("run.came"), moment(visit, piece.created_at)),
         *_said(visit, piece),
         (say("common.author"), piece.author or say("frame.none")),
-        (say("common.agents"), ", ".join(piece.agent_ids)),
+        (
+            say("common.agents"),
+            ", ".join(visit.agent(piece.tenant_id, one) for one in piece.agent_ids),
+        ),
         (say("common.tenant"), piece.tenant_id),
         (say("run.source"), piece.source),
         (say("run.attempts"), str(piece.attempts)),
@@ -192,7 +199,7 @@ def _outcome(visit: Visit, line: RunLine) -> Iterator[Markup]:
                 status(visit, change.status),
                 el("a", change.target_name, href=address(REVIEW, id=change.id)),
                 f"{kind(visit, change.kind)} · {operation(visit, change.operation)}",
-                change.agent_id,
+                visit.agent(change.tenant_id, change.agent_id),
             )
             for change in line.changes
         ],

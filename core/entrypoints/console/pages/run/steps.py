@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from markupsafe import Markup
 from pydantic import JsonValue
 
+from core.changes.policy.review_policy import shipped
 from core.domain.models import Hit
 from core.domain.models.views import Said, ToolUse
 from core.entrypoints.console.language import words
@@ -20,7 +21,6 @@ REVIEW = "/console/review"
 _BAD = {"feedback.retried", "change.failed", "change.refused", "change.rejected"}
 _GOOD = {"change.applied", "feedback.finished", "run.finished"}
 _FAILED = {"error", "invalid", "failed", "dead"}  # of a tool, a run or a piece
-_HIDDEN = {"key", "generation", "ordinal", "target_id"}  # of use to programs only
 
 
 def notes(visit: Visit, line: RunLine) -> Markup:
@@ -45,16 +45,17 @@ def _step(visit: Visit, step: RunStep, names: Mapping[str, str]) -> Markup:
     is_bad = step.name in _BAD or step.data.get("status") in _FAILED
     tone = "failed" if is_bad else "completed" if step.name in _GOOD else "processing"
     at = step.at.isoformat(timespec="milliseconds") if step.at else None
+    exact = visit.local(step.at) if step.at else None
     passed = f"{step.after_seconds:+.2f} s" if step.after_seconds is not None else ""
     parts = (
         el(
             "div",
             badge(_name(visit, step.name), tone),
             el("span", names.get(step.candidate_id or "", ""), class_="small"),
-            el("time", passed, datetime=at, title=at, class_="muted small") if at else None,
+            el("time", passed, datetime=at, title=exact, class_="muted small") if at else None,
             class_="row",
         ),
-        _facts(step.data),
+        _facts(visit, step.data),
         _change_link(step),
         join(_said(visit, said) for said in step.said),
     )
@@ -67,19 +68,25 @@ def _name(visit: Visit, name: str) -> str:
     return visit.say(f"run.{key}") if key in words("run") else name
 
 
-def _facts(data: Mapping[str, JsonValue]) -> Markup | None:
+def _facts(visit: Visit, data: Mapping[str, JsonValue]) -> Markup | None:
+    """Draw what is known of a step in the visitor's words; what has none is for programs."""
+    known = words("run")
     shown = [
-        f"{name}: {_value(value)}"
+        f"{visit.say(f'run.data_{name}')}: {_value(visit, value)}"
         for name, value in data.items()
-        if name not in _HIDDEN and value not in (None, "", [])
+        if f"data_{name}" in known and value not in (None, "", [])
     ]
     return el("div", " · ".join(shown), class_="muted small facts") if shown else None
 
 
-def _value(value: JsonValue) -> str:
+def _value(visit: Visit, value: JsonValue) -> str:
     if isinstance(value, list):
-        return ", ".join(map(_value, value))
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        return ", ".join(_value(visit, one) for one in value)
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if value in words("common"):
+        return visit.say(f"common.{value}")
+    return visit.translated(shipped(value))
 
 
 def _change_link(step: RunStep) -> Markup | None:

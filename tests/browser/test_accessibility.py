@@ -1,0 +1,80 @@
+"""Every page as a screen reader meets it: its language, its title, and what axe-core finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from axe_playwright_python.async_playwright import Axe
+
+from tests.support.console import FACT, Console, Enter, item_page
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+SERIOUS = {"serious", "critical"}
+PHONE = {"width": 390, "height": 844}
+
+
+async def _found(page: Page) -> list[str]:
+    """Return what axe-core calls serious, and where."""
+    results = await Axe().run(page)
+    assert results.response["passes"]
+    return [
+        f"{page.url}: {one['id']} {[node['target'] for node in one['nodes']][:3]}"
+        for one in results.response["violations"]
+        if one["impact"] in SERIOUS
+    ]
+
+
+async def test_no_page_keeps_anybody_out(console: Console, page: Page, enter: Enter) -> None:
+    tenant = await enter(page)
+    taught = await console.teach(tenant, "desk", "배송 지역이 제주이면 배송비는 3000원을 받는다")
+    feedback = await console.say(tenant, "desk", FACT)
+    (held,) = [one for one in await console.changes(tenant) if one["status"] == "held"]
+    name, base = str(held["target_name"]), f"{console.base}/console"
+    pages = {
+        f"{base}/": "현황",
+        f"{base}/feedback": "피드백",
+        f"{base}/feedback/run?id={feedback}": FACT[:20],
+        f"{base}/review?id={held['id']}": name,
+        f"{base}/changes?status=held": "검토 대기",
+        f"{base}/knowledge": "지식",
+        item_page(console, taught): str(taught["target_name"]),
+        f"{base}/graph?tenant={tenant}": "그래프",
+    }
+    found: list[str] = []
+    for address, title in pages.items():
+        await page.goto(address)
+        await page.locator("#content h1, #content h2").first.wait_for()
+        assert title in await page.title()
+        assert await page.locator("html").get_attribute("lang") == "ko-KR"
+        found += await _found(page)
+    assert found == []
+
+
+async def test_on_a_phone_what_was_said_comes_before_what_changes(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    await page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    await page.goto(f"{console.base}/console/review")
+    await page.get_by_role("button", name="승인").wait_for()
+    said, what = page.locator(".heard"), page.locator(".what")
+    boxes = [await one.bounding_box() for one in (said, what)]
+    assert boxes[0] is not None
+    assert boxes[1] is not None
+    assert boxes[0]["y"] < boxes[1]["y"]
+    assert await _found(page) == []
+
+
+async def test_a_deep_link_survives_signing_in(console: Console, page: Page, enter: Enter) -> None:
+    tenant = await enter(page)
+    await console.say(tenant, "desk", FACT)
+    (held,) = await console.changes(tenant)
+    await page.context.clear_cookies()
+    await page.goto(f"{console.base}/console/review?id={held['id']}")
+    await page.locator("#token").fill(console.token)
+    assert await _found(page) == []
+    await page.keyboard.press("Enter")
+    await page.get_by_role("heading", name=str(held["target_name"])).wait_for()
