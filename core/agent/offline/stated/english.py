@@ -127,7 +127,7 @@ class _Reader:
             raise NotARule("two outcomes that may be one")
         other = match["other"]
         values = ", ".join(f'"{value}"' for value in w.ITEMS.split(match["some"]))
-        column = other.split()[-1] if other and "else" not in other else match["what"]
+        column = other.split()[-1] if other and "else" not in other else _subject(match["what"])
         some = Condition(column, values, "string")
         rest = some.negated
         if other is None:
@@ -277,9 +277,9 @@ class _Reader:
         """Read `Gold members` of `Gold members get 15% off`, or `Tickets marked urgent`."""
         several = w.SEVERAL.match(self._text, start) if not start else None
         if several is not None:
-            values = w.ITEMS.split(several["who"])
+            column, values = _several(several["who"])
             listed = ", ".join(f'"{value}"' for value in values)
-            return _Head(start, several.end(), ((Condition("item", listed, "string"),),), weak=True)
+            return _Head(start, several.end(), ((Condition(column, listed, "string"),),), weak=True)
         if except_for := w.EXCEPT_FOR.match(self._text, start):
             column, value = except_for["who"], except_for["value"]
             condition = Condition(column, f'"{value}"', "string")
@@ -327,13 +327,13 @@ class _Reader:
         before = self._text[at : one.start]
         if re.search(
             r"[,;:.]\s|\b(?:and|or|then|to|must|should|need|needs|get|gets|pay|pays)\b.*\s\w",
-            re.sub("up to(?: and including)?", "", before),
+            re.sub("up to(?: and including)?|at or (?=[abou])|equal to or", "", before),
         ):
             return None
         compared = (
             self._range(before, one)
             or self._double(before, one)
-            or self._compared(before, one, turned=turned)
+            or self._compared(before, one, known, turned=turned)
         )
         if compared is None:
             return None
@@ -400,7 +400,7 @@ class _Reader:
         return f"[{low.text}..{high.text}]", words, high.end, high.unit or low.unit
 
     def _compared(
-        self, before: str, one: Amount, *, turned: bool
+        self, before: str, one: Amount, known: Sequence[Condition], *, turned: bool
     ) -> tuple[str, str, int, str] | None:
         for sign, words in w.AFTER:
             if match := re.compile(words, re.I).match(self._text, one.end):
@@ -411,16 +411,20 @@ class _Reader:
             match = re.search(rf"\b(?:{words})\s*(?:the )?$", before, re.I)
             if match is None:
                 continue
-            if one.kind == "number" and self._is_moment(match[0], one, turned=turned):
+            if one.kind == "number" and self._is_moment(match[0], one, known, turned=turned):
                 continue
             if sign == ">=" and match[0].lower().startswith("from") and one.kind == "number":
                 continue
             return f"{sign} {one.text}", before[: match.start()], one.end, ""
         return None
 
-    def _is_moment(self, word: str, one: Amount, *, turned: bool) -> bool:
+    def _is_moment(
+        self, word: str, one: Amount, known: Sequence[Condition], *, turned: bool
+    ) -> bool:
         """Whether `after` a number is no comparison: only one of days that are spoken of is."""
-        spoken = turned or any(known.unit == one.unit and one.unit for known in self._earlier())
+        spoken = turned or any(
+            other.unit == one.unit and one.unit for other in (*self._earlier(), *known)
+        )
         return word.lower().startswith(("before", "by")) or (
             word.lower().startswith("after") and not spoken
         )
@@ -547,6 +551,8 @@ def _named(
         column = f"{subject} {measure}" if is_own else measure
     else:
         column = subject
+    if w.PERIOD.fullmatch(after):
+        column = f"{column} {after}"
     column = next((o.column for o in known if _stem(o.column) == _stem(column)), column)
     if (
         condition.unit in w.SHOWN
@@ -563,6 +569,15 @@ def _beyond(last: Condition, sign: str) -> Condition:
     is_within = last.test.startswith("(") if sign == "<" else last.test.endswith(")")
     limit = low if sign == "<" else high
     return replace(last, test=f"{sign}{'=' if is_within else ''} {limit}")
+
+
+def _several(who: str) -> tuple[str, list[str]]:
+    """Return the column and the values of a list: `Gold and platinum members`."""
+    *others, last = w.ITEMS.split(who)
+    value, _, noun = last.rpartition(" ")
+    if not value or any(" " in other for other in others):
+        return "item", [*others, last]
+    return noun, [*others, value]
 
 
 def _counted(has: re.Match[str]) -> Condition:

@@ -96,7 +96,7 @@ VERB = rf"(?:{_ALTERNATIVES}|{'|'.join(_STARTS)})"
 POST = re.compile(
     r"(?:\s(?:inclusive|ago|each|old|long|away|late|overdue|early|wide|high|heavy|deep|tall|in "
     r"total|in value|of age|in a row|or so|"
-    r"a day|a night|an hour|a week|a month|a year|a night|an hour|a head|apiece|per \w+"
+    r"this (?:year|month|week|quarter)|a day|a night|an hour|a week|a month|a year|a night|an hour|a head|apiece|per \w+"
     r"|(?:after|before|since|from|of|in|on|at|to|past|into) (?:the |a |an |their |our |his |her "
     r"|its )?"
     rf"(?!{VERB}\b)[\w-]+(?: (?!{VERB}\b)[\w-]+)?))*",
@@ -317,7 +317,7 @@ UP_TO = re.compile(
 GOES_ON = re.compile(
     rf"[;–—]|\band (?!(?:{_ALTERNATIVES}|then|also|to|a|an|the \w+$)\b)[\w'-]+(?: "
     rf"[\w'-]+){{0,2}} (?:{_ALTERNATIVES})\b|"
-    r",\s*(?!(?:then|not|even|plus|in|on|for|by|without|including|no matter|please)\b)"
+    r",\s*+(?!(?:then|not|no matter|please)\b)"
     r"|\bneither\b|\bones\b|\bothers\b",
     re.I,
 )
@@ -362,7 +362,7 @@ LABEL = re.compile(
     re.I,
 )
 PLAINER = (
-    (re.compile(r"\b(under|over)-(?=\d+s\b)(\d+)s\b", re.I), r"people \1 \2"),
+    (re.compile(r"\b(under|over)[- ](?=\d+s\b)(\d+)s\b", re.I), r"people \1 \2"),
     (re.compile(r"\bhalf an hour\b", re.I), "30 minutes"),
     (re.compile(r"\bup to but not including\b", re.I), "up to just under"),
 )
@@ -412,6 +412,7 @@ SINCE = re.compile(r"(?:before|after|since|past) \w")
 MEASURED = re.compile(
     r"(?!(?:old|long|away|late|overdue|early|wide|high|heavy|deep|tall|apiece|ago|inclusive|each)$)[a-z-]+"
 )
+PERIOD = re.compile(r"(?:this|in the (?:last|past)|in an?|per) [\w ]+")
 PROVIDED = re.compile(
     r",?\s(?:provided(?: that)?|as long as|so long as|(?:but )?only (?:if|when)|if|when)\s", re.I
 )

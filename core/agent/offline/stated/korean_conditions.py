@@ -389,7 +389,7 @@ def nominal(stem: str) -> str:
     if not "가" <= last <= "힣":
         return stem
     if (ord(last) - ord("가")) % 28 == 0:  # no consonant closes the syllable: it takes one
-        if w.is_thing(stem.rsplit(" ", 1)[-1]):
+        if stem.endswith(w.OPEN_NOUNS):
             return stem
         return stem[:-1] + chr(ord(last) + _M)
     return f"{stem}음"
