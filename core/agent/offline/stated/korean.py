@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.agent.offline.stated import korean_words as w
-from core.agent.offline.stated.amounts import MONEY
+from core.agent.offline.stated.amounts import MONEY, amounts
 from core.agent.offline.stated.korean_conditions import (
     Found,
     Link,
@@ -97,6 +97,19 @@ class _Reader:
         if len(groups) > len(set(groups)) or (groups and has_else):
             raise NotARule("who it is about is a condition too")
 
+    def _check_words(self, said: str, condition: Condition) -> None:
+        """Raise NotARule where a word of a condition is in neither its column nor its test."""
+        kept = f"{condition.column} {condition.test}"
+        topic = w.ALL.match(said)
+        if topic and w.ABOUT.search(topic["topic"]) and not _is_some(topic["topic"].split()):
+            said = said[topic.end() :]  # what is decided, as in `숙박비 한도는 서울이면`
+        for one in reversed(amounts(said, korean=True)):
+            said = f"{said[: one.start]} 0{said[one.end :]}"
+        for word in re.findall(r"[가-힣A-Za-z]+", w.FORMS.sub(" ", said)):
+            ends = range(len(word), 0, -1)
+            if not any(word[:end] in kept and w.END.fullmatch(word[end:]) for end in ends):
+                raise NotARule(f"a word that no row has: {word}")
+
     def _hold(self, one: Found, before: str) -> None:
         subject = before.strip(" ,")
         if "," in subject or last_break(before) is not None:
@@ -109,10 +122,13 @@ class _Reader:
         if w.WHOSE.search(topic):
             self._held.append(Condition("조건", f'"{bare(topic)}"', "string"))
         condition = self._named(one, subject)
+        self._check_words(f"{subject} {self._text[one.start : one.end]}", condition)
         self._held.append(condition)
         if one.link is Link.EVEN:
             self._kept.append(condition)
         if one.link is Link.OR:
+            if len(self._held) > 1:
+                raise NotARule("conditions of which nobody can tell how they go together")
             self._either.append((*self._kept, *self._held))
             self._held = []
 
@@ -124,6 +140,8 @@ class _Reader:
         texts = all(one.kind == "string" for one in self._held)
         if texts and w.TERM.search(outcome) and not w.DO_WITHIN.search(outcome):
             raise NotARule("a term that may be a condition")
+        if self._either and len(self._held) > 1:
+            raise NotARule("conditions of which nobody can tell how they go together")
         kept = [k for k in self._kept if not any(k.column == held.column for held in self._held)]
         for when in (*self._either, (*kept, *self._held)):
             self._cases.append(Case(when, outcome, self._sentence, one.weak))
@@ -269,14 +287,16 @@ def _subject(words: str, condition: Condition) -> str:
 
     Of a topic (`주차는 2시간까지`) it is what is counted of it.
     """
-    words = w.EACH.sub("", words)
     parts = words.split()
+    words = w.EACH.sub("", words)
     if len(parts) > MAX_SUBJECT or "보다" in words or w.TOLD.search(words):
         raise NotARule("more before the condition than its subject")
     if parts and parts[-1] == "만" and condition.unit == "세":
         parts.pop()
     if not parts:
         return ""
+    if not words.strip():
+        return f"{' '.join(parts)} {_default(condition)}"
     last = parts[-1]
     narrowed = len(parts) > 1 and (
         any(part in w.NARROWED for part in parts[:-1])

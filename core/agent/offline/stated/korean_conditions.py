@@ -63,7 +63,8 @@ def _topics(text: str, found: list[Found]) -> list[Found]:
     at, about = 0, _about(text, until)
     while match := w.WHO.match(text, at + len(about), until):
         values = [bare(value) for value in w.AMONG.split(match["who"])]
-        column = about.strip()[:-1]
+        where = w.WHERE.search(match["who"])
+        column = about.strip()[:-1] or (where["what"] or "" if where else "")
         condition = Condition(column, ", ".join(f'"{value}"' for value in values), "string")
         topics.append(Found(at, match.end(), Link.THEN, condition, weak=True))
         about = ""
@@ -74,6 +75,8 @@ def _topics(text: str, found: list[Found]) -> list[Found]:
     if not topics:
         return found
     said = _between(text, topics)
+    if not found and all(map(w.PLACED.match, said)):
+        raise NotARule("where things are")
     crisp = found or (all(map(w.CRISP.search, said)) and (_alike(topics) or _measured(said)))
     return [*topics, *found] if crisp else found
 
@@ -383,10 +386,10 @@ _M = 16  # the place of ㅁ among the final consonants of a syllable
 def nominal(stem: str) -> str:
     """Return the noun of a verb's stem: `늦` is `늦음`, `받아야 하` is `받아야 함`."""
     last = stem[-1:]
-    if stem.endswith(("무료", "유료", "불가", "정가", "전가", "하루", "추가")):
-        return stem
     if not "가" <= last <= "힣":
         return stem
     if (ord(last) - ord("가")) % 28 == 0:  # no consonant closes the syllable: it takes one
+        if stem.endswith(w.OPEN_NOUNS):
+            return stem
         return stem[:-1] + chr(ord(last) + _M)
     return f"{stem}음"
