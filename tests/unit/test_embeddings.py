@@ -63,7 +63,7 @@ def test_a_model_that_cannot_be_built_says_why_and_what_to_do(
 
 def test_another_provider_is_not_asked_for_at_the_proxy() -> None:
     with pytest.raises(ConfigurationError, match="not installed"):
-        build_embeddings("ollama:bge-m3", proxy_url="http://localhost:1/v1")
+        build_embeddings("mistralai:mistral-embed", proxy_url="http://localhost:1/v1")
 
 
 def test_the_providers_are_those_of_langchain() -> None:
