@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -11,8 +13,11 @@ from core.domain.errors import ConfigurationError
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/add-a-source.md"
 NAMES: dict[str, object] = {"__name__": __name__}
-for block in re.findall(r"^```python\n(.*?)^```", PAGE.read_text("utf-8"), re.M | re.S):
+_FILE = re.compile(r'^```python title="(\w+)\.py"\n(.*?)^```', re.M | re.S)
+for name, block in _FILE.findall(PAGE.read_text("utf-8")):
     exec(compile(block, str(PAGE), "exec"), NAMES)
+    module = sys.modules.setdefault(name, ModuleType(name))  # the next file imports from it
+    vars(module).update(NAMES)
 
 JsonlSource = NAMES["JsonlSource"]
 TestJsonlSource = NAMES["TestJsonlSource"]

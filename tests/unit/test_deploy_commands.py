@@ -72,7 +72,7 @@ def test_compose_and_kubernetes_start_commands_of_the_program() -> None:
     commands = [service["command"] for service in ours if "command" in service]
     workloads = [m for m in deploy.manifests() if m["kind"] in deploy.WORKLOADS]
     commands += [c["args"] for workload in workloads for c in deploy.containers(workload)]
-    assert len(commands) == 7
+    assert len(commands) == 10
     for words in commands:
         deploy.parse_command(words)
 

@@ -94,6 +94,28 @@ def test_probes_ask_the_pages_of_health_on_its_port() -> None:
     assert {get["port"] for get in paths.values()} == {port["name"]}
 
 
+def test_the_ingress_leads_to_what_serves_api_and_console() -> None:
+    ingress = deploy.manifest("Ingress", "console")["spec"]
+    [rule] = ingress["rules"]
+    [path] = rule["http"]["paths"]
+    service = deploy.manifest("Service", path["backend"]["service"]["name"])["spec"]
+    [port] = service["ports"]
+    assert path["backend"]["service"]["port"]["name"] == port["name"]
+    deployment = deploy.manifest("Deployment", "console")["spec"]
+    assert service["selector"].items() <= deployment["template"]["metadata"]["labels"].items()
+    [container] = deployment["template"]["spec"]["containers"]
+    [served] = container["ports"]
+    env = deploy.env_file(deploy.KUBERNETES / "worker.env")
+    assert (port["targetPort"], str(served["containerPort"])) == (
+        served["name"],
+        env["HEALTH_PORT"],
+    )
+    assert env["API_HOSTS"] == rule["host"] == ingress["tls"][0]["hosts"][0]
+    assert "--console" in container["args"]
+    [published] = deploy.compose_services()["console"]["ports"]
+    assert published == f"127.0.0.1:{env['HEALTH_PORT']}:{env['HEALTH_PORT']}"
+
+
 @pytest.mark.parametrize("name", ["skills", "computer-use"])
 def test_services_lead_to_the_ports_that_are_served(name: str) -> None:
     [container] = deploy.containers(deploy.manifest("Deployment", name))
@@ -154,9 +176,14 @@ def test_sandboxes_reach_nothing_and_only_workers_reach_them() -> None:
     spec = deploy.manifest("NetworkPolicy", "computer-use")["spec"]
     assert (spec["policyTypes"], spec["egress"]) == (["Ingress", "Egress"], [])
     [rule] = spec["ingress"]
-    assert rule["from"] == [
-        {"podSelector": {"matchLabels": {"app.kubernetes.io/component": "worker"}}}
-    ]
+    [peer] = rule["from"]
+    [one_of] = peer.pop("podSelector")["matchExpressions"]
+    assert peer == {}
+    assert one_of == {
+        "key": "app.kubernetes.io/component",
+        "operator": "In",
+        "values": ["worker", "console"],
+    }
     default = deploy.manifest("NetworkPolicy", "default-deny")["spec"]
     assert default == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
 
@@ -175,7 +202,7 @@ def test_kustomize_builds_it() -> None:
     done = _run_where_it_is("kubectl", "kustomize", str(deploy.KUBERNETES))
     assert done.returncode == 0, done.stderr
     kinds = [found["kind"] for found in yaml.safe_load_all(done.stdout)]
-    assert kinds.count("Deployment") == 3
+    assert kinds.count("Deployment") == 4
 
 
 def _run_where_it_is(*command: str) -> subprocess.CompletedProcess[str]:

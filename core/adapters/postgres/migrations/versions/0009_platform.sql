@@ -26,7 +26,7 @@ END $$;
 -- this release. A database that is new has no jobs yet, and no such workers.
 DO $$
 BEGIN
-    IF to_regclass('procrastinate_jobs') IS NOT NULL THEN
+    IF EXISTS (SELECT FROM component_versions WHERE component = 'procrastinate') THEN
         CREATE FUNCTION jobs_of_previous_release() RETURNS trigger LANGUAGE plpgsql AS $f$
         BEGIN
             NEW.queue_name := 'pieces';
