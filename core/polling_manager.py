@@ -383,10 +383,9 @@ async def learn(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]
     # At the first claim there are none.
     stored = await deps.runs.candidates(feedback.id) if feedback.epoch > 1 else ()
     begun = () if stored else await _matched(feedback, list(agents.values()), deps)
-    if not stored and not begun:
-        stored = await deps.runs.candidates(feedback.id)  # another worker was faster, or none
     verdicts = []
-    for candidate in begun or stored:
+    # Nothing was begun if another worker was faster, or there is nothing to begin.
+    for candidate in begun or stored or await deps.runs.candidates(feedback.id):
         is_begun = bool(begun) and candidate.position == 0
         agent = agents[candidate.agent_id]
         verdicts.append(await _run(feedback, candidate, agent, deps, is_begun=is_begun))
@@ -413,9 +412,7 @@ async def _run(
 ) -> Verdict:
     if candidate.verdict is not None and _is_of(candidate, feedback):
         return candidate.verdict
-    started = candidate
-    if not is_begun:
-        started = await deps.runs.start(candidate, feedback.generation)
+    started = candidate if is_begun else await deps.runs.start(candidate, feedback.generation)
     with structlog.contextvars.bound_contextvars(candidate_id=started.id, agent_id=agent.id):
         try:
             verdict = await process_feedback_with_react(
