@@ -59,6 +59,8 @@ class Backfill:
         """
         if self._clock() >= self._enlist_at:
             await self._enlist()
+        if not self._is_compared:
+            await self._tell_progress()
         try:
             done = await self._batches()
         except asyncio.CancelledError:
@@ -75,7 +77,7 @@ class Backfill:
         self._enlist_pause = min(ENLIST_SECONDS, 2 * self._enlist_pause)
 
     async def _tell_progress(self) -> None:
-        """Log how many documents wait; at first also which other models have made vectors."""
+        """Log how many documents wait, if many; at first also which other models made vectors."""
         if self._clock() - self._told_at < PROGRESS_SECONDS:
             return
         self._told_at = self._clock()
@@ -94,7 +96,7 @@ class Backfill:
     async def _batches(self) -> int:
         done = 0
         while batch := await self._vectors.take(BATCH, LEASE_SECONDS):
-            if batch.dimension is None or len(batch.documents) == BATCH:
+            if len(batch.documents) == BATCH:
                 await self._tell_progress()
             made = await self._attempt(batch)
             if made is None:

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from core.adapters.postgres.queries import Pool, connection
 from core.adapters.postgres.vectors import EMBEDDED_CHARS, PostgresVectors
 from core.domain.errors import ConfigurationError, InvalidInput, ModelDown
-from core.domain.models.vectors import Vector
+from core.domain.models.vectors import Vector, VectorBacklog
 from core.knowledge.embedding_backfill import BATCH, BATCH_CHARS, UNRELATED, Backfill
 from core.testing.embeddings import HashedEmbeddings
 from tests.contracts.suites.search import memory
@@ -94,8 +94,7 @@ async def test_many_documents_are_announced_with_how_far_it_is(
     with capture_logs() as logs:
         await Backfill(vectors, Slow(), clock=clock).work()
     told = [entry["done"] for entry in logs if entry["event"] == "embeddings.filling"]
-    assert told == [0, BATCH, 3 * BATCH][: len(told)]
-    assert len(told) >= 2
+    assert told == [0, BATCH, 3 * BATCH]
 
 
 async def test_a_batch_is_bounded_by_characters(
@@ -230,6 +229,9 @@ async def test_what_was_under_way_when_the_model_came_into_use_is_listed_soon() 
 
         async def take(self, limit: int, seconds: float) -> None:
             """Nothing waits."""
+
+        async def backlog(self) -> VectorBacklog:
+            return VectorBacklog(documents=0, waiting=0)
 
     clock = Clock()
     backfill = Backfill(Noted(cast("Pool", None), "m"), HashedEmbeddings(), clock=clock)
