@@ -25,7 +25,7 @@ from core.entrypoints.service.knowledge import KnowledgeService
 PATH = "/console/graph"
 _NODES = 300
 # In pixels: a row with its label, the way to the next column, and what is around the picture.
-_ROW, _COLUMN, _LEAST, _AROUND, _MARGIN = 26, 290, 320, 96, 170
+_ROW, _COLUMN, _LEAST, _AROUND, _LEFT, _RIGHT = 26, 270, 320, 96, 250, 160
 _ITEMS = 100
 _LABEL = 20  # characters of a label in the picture; the list shows them in full
 _COLOURS = {
@@ -128,8 +128,8 @@ def _options(visit: Visit, graph: Graph) -> dict[str, JsonValue]:
             {
                 "type": "graph",
                 "layout": "none",
-                "left": _MARGIN,
-                "right": _MARGIN,
+                "left": _LEFT,
+                "right": _RIGHT,
                 "top": 64,
                 "bottom": 24,
                 "roam": True,
