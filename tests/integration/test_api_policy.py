@@ -38,6 +38,7 @@ TRIES: Mapping[str, Try] = {
     "POST /v1/feedback/{feedback_id}/cancel": Try(TOLD),
     "POST /v1/feedback/{feedback_id}/retry": Try(),
     "POST /v1/feedback/{taught_id}/retract": Try({}, asks=True),
+    "POST /v1/changes/{change_id}/keep-both": Try({}, seen=True, status=409),
     "POST /v1/changes/{change_id}/edit": Try({"content": "달러로 적는다"}, seen=True),
     "POST /v1/changes/{change_id}/refresh": Try({}),
     "POST /v1/changes/{change_id}/reject": Try(TOLD, seen=True),

@@ -391,3 +391,18 @@ async def test_of_two_that_contradict_each_other_both_can_be_kept(world: World) 
         "제주도 배송은 3일이 걸린다",
         "제주도 배송은 5일이 걸린다",
     ]
+
+
+async def test_two_additions_to_one_memory_do_not_contradict_each_other() -> None:
+    world = World()
+    made = await world.gate.submit(ask("보고서는 오전 9시에 낸다"), on_behalf("k0"))
+    waiting = _with_policy(world, ALL)
+    update = {"operation": "UPDATE", "target_id": made.target_id}
+    first = await waiting.gate.submit(
+        ask("원 단위로 적는다", **update, merge_mode="EXTEND"), on_behalf("k1")
+    )
+    await waiting.gate.submit(ask("표지를 붙인다", **update, merge_mode="EXTEND"), on_behalf("k2"))
+    await waiting.gate.submit(ask("원 단위로 적지 않는다", **update), on_behalf("k3"))
+    change = await waiting.log.get(first.change_id or "")
+    found = await waiting.gate.decisions.beside(change)
+    assert [one.relation.value for one in found] == ["contradicts", "touches"]

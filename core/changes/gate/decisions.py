@@ -162,6 +162,11 @@ class Decisions:
         Raises Refused where the two would be one thing: a table or a skill of the same name.
         """
         change = await self._waiting(change_id, seen)
+        if change.contradicts is None:
+            raise Refused(
+                Message("review.no_choice", id=change.id),
+                hint=Message("review.approve_or_reject"),
+            )
         request = await apart_request(change, self._deps.changes)
         ground = Ground(request, await self._prepare(request, change))
         how = {"merge_mode": None, "relationship": Relationship.UNRELATED}

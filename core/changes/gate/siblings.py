@@ -10,7 +10,15 @@ from core.changes.merging import clashes
 from core.decision_table import parse_xml
 from core.domain.errors import RuleInvalid
 from core.domain.hashing import name_key
-from core.domain.models import SKILL_MD, Bundle, Change, Kind, SkillFile, Snapshot
+from core.domain.models import (
+    SKILL_MD,
+    Bundle,
+    Change,
+    DecisionTable,
+    Kind,
+    SkillFile,
+    Snapshot,
+)
 from core.knowledge.duplicates import Evidence, Known, evidence
 from core.knowledge.duplicates.rules import beside, row_pairs
 from core.knowledge.duplicates.skills import compare_skills
@@ -52,53 +60,61 @@ def relative_to(change: Change, other: Change) -> Relative | None:
         return Relative(other, Relation.TOUCHES) if is_same else None
     if change.after is None or other.after is None:
         return Relative(other, Relation.TOUCHES) if is_same else None
-    is_near, differs, why = _COMPARED[change.kind](change.after, other.after)
-    if differs and (is_same or is_near) and not _both_add(change, other):
+    is_near, differs, why = _COMPARED[change.kind](change, other)
+    if differs and is_near:
         return Relative(other, Relation.CONTRADICTS, differs)
     if is_same:
         return Relative(other, Relation.TOUCHES, why)
     return Relative(other, Relation.RESEMBLES, why) if is_near else None
 
 
-def _both_add(change: Change, other: Change) -> bool:
-    """Whether both only add to one text, so that neither overrides the other."""
-    states = (change.before, change.after, other.before, other.after)
-    if change.kind is not Kind.MEMORY or not all(states):
-        return False
-    return all(
-        one.after.content.startswith(one.before.content)
-        for one in (change, other)
-        if one.before and one.after
-    )
-
-
 Compared = tuple[bool, str, str]
 
 
-def _memories(one: Snapshot, other: Snapshot) -> Compared:
-    found = evidence(other.content, Known("", "", one.content))
+def _memories(one: Change, other: Change) -> Compared:
+    mine, theirs = _own_lines(one), _own_lines(other)
+    found = evidence(theirs, Known("", "", mine))
     if found.is_exact or found.is_about_another:
         return found.is_exact or found.is_near, "", found.why
-    return found.is_near, clashes(other.content, one.content), found.why
+    return found.is_near, clashes(theirs, mine), found.why
 
 
-def _tables(one: Snapshot, other: Snapshot) -> Compared:
+def _own_lines(change: Change) -> str:
+    """Return what a change of a memory says that was not there before it."""
+    assert change.after is not None
+    known = change.before.content.splitlines() if change.before else ()
+    own = [line for line in change.after.content.splitlines() if line not in known]
+    return "\n".join(own) or change.after.content
+
+
+def _tables(one: Change, other: Change) -> Compared:
     try:
-        tables = parse_xml(one.content), parse_xml(other.content)
+        mine, theirs = _own_rows(one), _own_rows(other)
     except RuleInvalid:
         return False, "", ""
-    is_near = beside(tables[1], tables[0]) is not None
-    is_near = is_near or name_key(one.name) == name_key(other.name)
+    is_near = beside(theirs, mine) is not None or name_key(mine.name) == name_key(theirs.name)
     if not is_near:
         return False, "", ""
-    pairs = row_pairs(tables[1], tables[0])
+    pairs = row_pairs(theirs, mine)
     differing = [row for row, known, agrees in pairs if known is not None and not agrees]
     return True, "; ".join(row.annotation or row.id for row in differing), ""
 
 
-def _skills(one: Snapshot, other: Snapshot) -> Compared:
-    found: Evidence = compare_skills(_bundle(other), [_bundle(one)])[0]
-    same_name = one.name == other.name
+def _own_rows(change: Change) -> DecisionTable:
+    """Return a table with the rows that a change adds or alters. Raises RuleInvalid."""
+    assert change.after is not None
+    after = parse_xml(change.after.content)
+    before = parse_xml(change.before.content).rows if change.before else ()
+    known = {(row.inputs, row.outputs) for row in before}
+    own = tuple(row for row in after.rows if (row.inputs, row.outputs) not in known)
+    return after.model_copy(update={"rows": own})
+
+
+def _skills(one: Change, other: Change) -> Compared:
+    assert one.after is not None
+    assert other.after is not None
+    found: Evidence = compare_skills(_bundle(other.after), [_bundle(one.after)])[0]
+    same_name = one.after.name == other.after.name
     return same_name or found.is_exact or found.is_neighbour, "", found.why
 
 
@@ -112,7 +128,7 @@ def _names(change: Change) -> set[str]:
     return {name for state in states for name in state.content.splitlines()}
 
 
-_COMPARED: Mapping[Kind, Callable[[Snapshot, Snapshot], Compared]] = {
+_COMPARED: Mapping[Kind, Callable[[Change, Change], Compared]] = {
     Kind.MEMORY: _memories,
     Kind.DMN_RULE: _tables,
     Kind.SKILL: _skills,

@@ -10,19 +10,23 @@ from nicegui.events import EChartPointClickEventArguments
 from pydantic import JsonValue
 
 from core.domain.models import Kind
+from core.domain.models.views import KnowledgeFilter
 from core.entrypoints.console.parts.ink import INK
 from core.entrypoints.console.parts.lists import chip, empty, listed, twin
-from core.entrypoints.console.parts.markup import Part, address, el, join, show
+from core.entrypoints.console.parts.markup import Part, address, el, join, link, show
 from core.entrypoints.console.parts.navigation import go_to
 from core.entrypoints.console.parts.tenants import tenant_chips, tenant_of
 from core.entrypoints.console.site import Site
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.graph.service import GraphService
 from core.entrypoints.service.graph.shown import Graph, Node, NodeKind
+from core.entrypoints.service.knowledge import KnowledgeService
 
 PATH = "/console/graph"
 _NODES = 300
-_ROW = 26  # pixels for a label
+# In pixels: a row with its label, the way to the next column, and what is around the picture.
+_ROW, _COLUMN, _LEAST, _AROUND, _LEFT, _RIGHT = 26, 270, 320, 96, 250, 160
+_ITEMS = 100
 _LABEL = 20  # characters of a label in the picture; the list shows them in full
 _COLOURS = {
     NodeKind.AGENT: "#3f7fd8",
@@ -32,6 +36,7 @@ _COLOURS = {
     NodeKind.FEEDBACK: "#d0605b",
     NodeKind.FILE: "#8b95a5",
 }
+_SIDES = {NodeKind.FEEDBACK: "left", NodeKind.AGENT: "bottom"}
 _SIZES = {NodeKind.AGENT: 34, NodeKind.SKILL: 24}
 
 
@@ -57,6 +62,7 @@ async def build(visit: Visit) -> None:
         return
     show(join(_warnings(visit, graph)))
     _picture(visit, graph)
+    show(await _items(visit, graph))
     show(_as_list(visit, graph))
     show(_mermaid(visit, graph))
 
@@ -97,8 +103,7 @@ def _picture(visit: Visit, graph: Graph) -> None:
             go_to(to)
 
     chart = ui.echart(_options(visit, graph), on_point_click=go)
-    fullest = max(sum(node.kind in kinds for node in graph.nodes) for kinds in _COLUMNS)
-    chart.style(f"height: {max(420, 96 + _ROW * fullest)}px")
+    chart.style(f"height: {_height(graph) + _AROUND}px")
     chart.classes("graph").props(f'role=img aria-label="{visit.say("frame.graph")}"')
     show(el("p", visit.say("graph.hint"), class_="muted small"))
 
@@ -123,8 +128,8 @@ def _options(visit: Visit, graph: Graph) -> dict[str, JsonValue]:
             {
                 "type": "graph",
                 "layout": "none",
-                "left": 24,
-                "right": 150,
+                "left": _LEFT,
+                "right": _RIGHT,
                 "top": 64,
                 "bottom": 24,
                 "roam": True,
@@ -154,7 +159,8 @@ _COLUMNS = (
 def layout(graph: Graph) -> Mapping[str, tuple[float, float]]:
     """Return where each node stands: in columns by kind, evenly spread, near what it belongs to.
 
-    The chart scales it to its frame. A layout by forces leaves the frame, and differs each time.
+    In pixels of a wide screen; the chart scales it to its frame. A layout by forces leaves the
+    frame, and differs each time.
     """
     order = {node.id: at for at, node in enumerate(graph.nodes)}
     placed: dict[str, tuple[float, float]] = {}
@@ -163,8 +169,15 @@ def layout(graph: Graph) -> Mapping[str, tuple[float, float]]:
         near = {node.id: _near(node.id, graph, placed) for node in members}
         members.sort(key=lambda node: (near[node.id], order[node.id]))
         for row, node in enumerate(members):
-            placed[node.id] = (float(column), (row + 0.5) / len(members))
+            height = _height(graph) * (row + 0.5) / len(members)
+            placed[node.id] = (float(column * _COLUMN), height)
     return placed
+
+
+def _height(graph: Graph) -> int:
+    """Return the height that the fullest column needs."""
+    counts = (sum(node.kind in kinds for node in graph.nodes) for kinds in _COLUMNS)
+    return max(_LEAST, _ROW * max(counts))
 
 
 def _near(node_id: str, graph: Graph, placed: Mapping[str, tuple[float, float]]) -> float:
@@ -183,7 +196,11 @@ def _node(visit: Visit, node: Node, kinds: list[NodeKind]) -> dict[str, JsonValu
         "category": kinds.index(node.kind),
         "symbolSize": _SIZES.get(node.kind, 14),
         "symbol": "emptyCircle" if node.missing else "circle",
-        "label": {"formatter": short.replace("{", "(").replace("}", ")")},
+        "label": {
+            "formatter": short.replace("{", "(").replace("}", ")"),
+            # Beside the lines, not under them: they leave to the right.
+            "position": _SIDES.get(node.kind, "right"),
+        },
     }
 
 
@@ -210,6 +227,29 @@ def _page_of(node: Node, tenant: str) -> str | None:
         NodeKind.FEEDBACK: address("/console/feedback/run", id=node.feedback_id),
     }
     return pages[node.kind]
+
+
+async def _items(visit: Visit, graph: Graph) -> Markup:
+    """Draw links to the memories and tables that the picture only counts."""
+    wanted = KnowledgeFilter(tenant_id=graph.tenant_id, agent_id=graph.agent_id)
+    page = await KnowledgeService(visit.session).page(wanted, limit=_ITEMS)
+    links = [
+        el(
+            "li",
+            el("span", f"{visit.say(f'common.{item.kind.value}')} ", class_="muted small"),
+            link(
+                item.name,
+                "/console/knowledge/item",
+                kind=item.kind.value,
+                tenant=item.tenant_id,
+                id=item.id,
+            ),
+        )
+        for item in page.items
+    ]
+    more = link(visit.say("graph.more"), "/console/knowledge", tenant=graph.tenant_id)
+    summary = el("summary", visit.say("graph.items"))
+    return el("details", summary, el("ul", *links), more if page.next else None)
 
 
 def _as_list(visit: Visit, graph: Graph) -> Markup:

@@ -38,7 +38,17 @@ def notes(visit: Visit, line: RunLine) -> Markup:
 def steps_of(visit: Visit, line: RunLine) -> list[Markup]:
     """Draw each step, oldest first."""
     names = {known.candidate.id: known.candidate.agent_name for known in line.candidates}
-    return [_step(visit, step, names) for step in line.steps]
+    tenant = line.feedback.tenant_id
+    return [_step(visit, _with_names(visit, step, tenant), names) for step in line.steps]
+
+
+def _with_names(visit: Visit, step: RunStep, tenant_id: str) -> RunStep:
+    """Return a step that names agents, not their ids."""
+    agents = step.data.get("agents")
+    if not isinstance(agents, str):
+        return step
+    named = ", ".join(visit.agent(tenant_id, one) for one in agents.split(", "))
+    return step.model_copy(update={"data": {**step.data, "agents": named}})
 
 
 def _step(visit: Visit, step: RunStep, names: Mapping[str, str]) -> Markup:
