@@ -12,8 +12,8 @@ from core.agent.offline.stated.statement import Case, Condition, NotARule, other
 
 MAX_SUBJECT = 9  # words before a comparison that may be its subject
 _SEPARATOR = re.compile(
-    r"(?:\s*[;–—]\s*|,\s+|\.\s+|\s+(?=(?:and|while|whereas|unless|except)\s))"
-    r"(?:(?:and|while|whereas)\s+)?"
+    r"(?:\s*[;–—]\s*|,\s+|\.\s+|\s+(?=(?:and|but|while|whereas|unless|except)\s))"
+    r"(?:(?:and|but|while|whereas)\s+)?"
 )
 _AND = re.compile(r"\s*,?\s+and\s+(?:also\s+)?", re.I)
 _OR = re.compile(r"\s*,?\s+or\s+", re.I)
@@ -40,8 +40,9 @@ def cases_of(sentence: str, before: Sequence[Case] = ()) -> list[Case]:
     text = " ".join(sentence.replace("’", "'").split()).rstrip(".! ")
     for pattern, plain in w.PLAINER:
         text = pattern.sub(plain, text)
-    while lead := w.LEADS.match(text):
+    while (lead := w.LEADS.match(text) or w.TOLD_FIRST.match(text)) and lead.end():
         text = text[lead.end() :]
+    text = w.TOLD_LAST.sub("", text)
     about = ""
     if label := w.LABEL.match(text):
         about, text = _about(label["label"]), text[label.end() :]
@@ -60,14 +61,17 @@ def _check_words(text: str, cases: list[Case]) -> None:
     kept = " ".join(f"{o.column} {o.test} {o.unit}" for case in cases for o in case.when).lower()
     kept = kept.replace('"none"', "no").replace(" 0", " no") if "0" in kept else kept
     kept = kept.replace('"none"', "no")
+    tests = " ".join(one.test for case in cases for one in case.when)
+    for one in reversed(amounts(text, korean=False)):
+        is_one = re.match(r"an? ", text[one.start :]) is not None
+        if one.text not in tests and one.unit and not is_one:
+            raise NotARule("a number that no row has")
+        text = f"{text[: one.start]} {text[one.end :]}"
     text = w.NO_MORE.sub(" ", text.lower())
     for word in w.SPOKEN.findall(text):
         stem = word.removesuffix("'s").removesuffix("s") if len(word) > 3 else word
         if word not in w.FORM | others and not re.search(rf"\b{re.escape(stem)}", kept):
             raise NotARule(f"a word that no row has: {word}")
-    tests = " ".join(one.test for case in cases for one in case.when)
-    if any(one.text not in tests for one in amounts(text, korean=False) if one.unit):
-        raise NotARule("a number that no row has")
 
 
 def _about(label: str) -> str:
@@ -298,13 +302,15 @@ class _Reader:
         known = [one for head in heads for when in head.whens for one in when]
         column = next((o.column for o in [*known, *self._earlier()] if o.kind == "string"), "")
         if match["value"]:
-            column, value = " ".join(who), f"{match['how'] or ''} {match['value']}".strip()
+            told = {_stem(one.column): one.column for one in (*known, *self._earlier())}
+            column = told.get(_stem(" ".join(who)), " ".join(who))
+            value = f"{match['how'] or ''} {match['value']}".strip()
         elif len(who) == 1:
             column, value = column or "who", who[0]
         else:
             column = column if column and who[-1].lower() in {"ones", column.lower()} else who[-1]
             value = " ".join(who[:-1])
-        if not match["value"] and w.NO_GROUP.search(value):
+        if w.COMPARATIVE.search(value) or (not match["value"] and w.NO_GROUP.search(value)):
             raise NotARule("a group that nobody can tell")
         condition = Condition(column, _listed(value.removeprefix("not ")), "string")
         condition = condition.negated if value.startswith("not ") else condition
@@ -597,7 +603,7 @@ def _base(text: str) -> str:
 
 def _listed(value: str) -> str:
     """Return the tests of a value, or of those that `or` joins: `to Canada or Mexico`."""
-    first, *others = re.split(r"\s+or\s+(?:the\s+)?", value)
+    first, *others = re.split(r",?\s+or\s+(?:the\s+)?|,\s+(?:and\s+)?", value)
     lead = re.match(r"(?:\w+ )?(?:from|to|in|by|via|with|at) ", first)
     more = [f"{lead[0] if lead else ''}{other}" for other in others]
     return ", ".join(f'"{one}"' for one in (first, *more))

@@ -104,7 +104,7 @@ POST = re.compile(
 )
 # `above 14.5% moisture goes …`: what is measured.
 OF_WHAT = re.compile(
-    rf"(?<=[%a-z])\s(?!(?:{VERB}|and|or|for|to|in|on|of|at|by|the|a|an|if|when|each|old|per|after|before|since|ago|from|past|into)\b)"
+    rf"(?<=[%a-z])\s(?!(?:{VERB}|and|or|for|to|in|on|of|at|by|the|a|an|if|when|each|one|both|old|per|after|before|since|ago|from|past|into)\b)"
     rf"[a-z-]+(?=\s(?:{_ALTERNATIVES})\b)"
 )
 AND_HAS = re.compile(
@@ -147,7 +147,7 @@ ELSE = re.compile(
     re.I,
 )
 LEADS = re.compile(
-    r"^(?:from now on|going forward|in future|please|also|as a rule|remember|note(?: that)?|fyi"
+    r"^(?:for what it's worth|for the record|basically|actually|again|remember that|right|anyway|from now on|going forward|in future|please|also|as a rule|remember|note(?: that)?|fyi"
     r"|just so you know|hi|ok|okay|so|and|"
     r"by the way|our rule is|the rule is|our policy is(?: that)?|we agreed(?: that)?"
     r"|always)[,:]?\s+",
@@ -166,17 +166,42 @@ VAGUE = re.compile(
     r"|tends?|prefer|rather|good idea|best to|might|case by case|within reason|gut)\b",
     re.I,
 )
-# A sentence that greets, or says why a rule came up, and neither a condition nor an exception.
-TOLD_BESIDE = re.compile(
-    r"(?!.*(?:\d|\b(?:if|unless|except|only|always|never|must|should|over|under|above|below|when|where|otherwise"
-    r"|instead|without|for (?:all|every)|not allowed|allowed|approv\w+)\b))"
-    r"(?:(?:hi|hello|hey|morning|good morning|thanks|thank you|sorry)?(?: (?:all|team|there|both))?(?:, )?"
-    r"(?:(?:a |one |just a )?(?:quick|small|minor|short|another)? ?(?:correction|note|reminder|heads[- ]up|thing"
-    r"|clarification|question|update|one))?"
-    r"|please (?:stop|don't keep) (?:mixing|confusing)\b.*"
-    r"|.*\b(?:keeps? (?:getting|mixing|asking)|kept (?:getting|mixing|asking)|bounced|complain\w*|got upset|gets? upset"
-    r"|parents get|came back|got (?:it|this|that) wrong|was wrong|mixed (?:up|those)|confus\w+"
-    r"|(?:the|your) bot|yesterday|last (?:week|month|night|time)|this morning|we had|we've had|people (?:were|have|got))\b.*)",
+# What may be part of a rule, and how a sentence or clause reads that only tells of it.
+_OF_RULES = (
+    r"(?!.*(?:\d|\b(?:if|unless|except|excluding|exceptions?|only|always|never|must|should|needs?|over|under|above"
+    r"|below|whenever|where|otherwise|instead|without|every|each|all|both|either|neither|nor|any|anything|everything|nothing"
+    r"|allowed|free|charged?|pays?|costs?|gets?(?! (?:confus\w*|upset|annoyed|angry|mixed|it wrong))|approv\w+|also|too"
+    r"|same|apply|applies|others?|rest|no|not|half|double|twice|limit|up to|at least|at most|more than|less than"
+    r"|cannot|can't|won't|don't(?! (?:forget|mix|keep|get (?:it|this|them) wrong|worry|know))|(?<!didn't )include\w*"
+    r"|weekends?|weekdays?|holidays?|members?)\b|[$€£%]))"
+)
+_TELLS = (
+    r"(?:(?:hi|hello|hey|morning|good (?:morning|afternoon)|thanks|thank you|sorry|ok|okay|right|so|oh|ah|well|look|listen|cheers)?"
+    r"(?: (?:all|team|there|both|again|so much|a lot|folks|everyone))?(?:,? )?"
+    r"(?:(?:just )?(?:a |an |one (?:more )?|another )?(?:quick|small|minor|short|important|little|gentle)? ?(?:correction|note|reminder|heads[- ]up"
+    r"|thing|clarification|question|update|one|fix|point|rule|rules|policy|fyi|for (?:clarity|the record|reference)|to (?:be clear|clarify"
+    r"|recap|confirm))?(?: (?:about|on|for|regarding) [\w' -]{2,40})?)?"
+    r"|please (?:stop|remember|note|make sure|keep in mind|update|fix|correct|get|use|learn|stick|don't (?:mix|confuse|forget))\b.*"
+    r"|(?:the|our) (?:\w+ )?(?:rules?|policy|process|deal|cut-?offs?|limits?|thresholds?)\b.*\b(?:simple|easy|this|follows|changed|straightforward|new)"
+    r"|don't (?:forget|mix|get (?:it|this|them) wrong|worry)\b.*"
+    r"|(?:let me|i'll|i'm|i've|i am|i have|i just|i keep|i think|i noticed|i saw|i know|i want|i'd like|here's|here is|this is (?:how|what|the)"
+    r"|that's (?:how|what|why|the)|it works like|it's (?:pretty |really )?(?:simple|easy|like this|as follows)|it goes like|you (?:keep|told|said|got|asked|were|gave|sent|mixed)|we (?:keep|had|got|were"
+    r"|changed|agreed|updated|decided|lost|just|used|did|found|have had)|we've (?:had|been|changed|got|agreed|updated|decided)|someone|somebody)\b.*"
+    r"|.*\b(?:keeps? (?:getting|mixing|asking|saying|telling|sending)|kept (?:getting|mixing|asking|saying|telling|sending)|bounced|complain\w*"
+    r"|(?:got|gets?|getting) (?:confused|upset|annoyed|angry|mixed|it wrong)|came back|was wrong|were wrong|mixed (?:up|those)|confus\w+"
+    r"|mix[- ]?ups?|mistakes?|yesterday|pointed out|noticed|reminded|emailed|happened|caught|incorrect|kicked in|changed|went (?:up|down|live)|(?:was|were|been) updated|took effect|last (?:week|month|night|time|year|quarter)|this morning|auditors?|the (?:bot|agent|assistant) (?:said|told|did|was|gave))\b.*)"
+)
+TOLD_BESIDE = re.compile(_OF_RULES + _TELLS, re.I)
+# A sentence may begin or end with such a clause: `Small thing, but …`, `…, because we have one oven`
+TOLD_FIRST = re.compile(
+    _OF_RULES.replace("(?!.*", "(?![^,:]*")
+    + _TELLS.replace(".*", "[^,:]*").replace("[\\w' -]", "[\\w'-]")
+    + r"(?:,|:| -+| –| —)\s+(?:but |so |and )?",
+    re.I,
+)
+TOLD_LAST = re.compile(
+    r"(?:,|\s[-–—]|;)?\s(?:because|since (?:we|they|it|that|the)|so that|as (?:we|they|it's)|thanks|thank you|sorry but|please|ok|okay"
+    r"|got it|full stop|period|end of story|that's (?:all|it|the rule)|no exceptions|simple as that|cheers)\b(?:(?!\d|\b(?:if|unless|except|only|when|over|under)\b).)*$",
     re.I,
 )
 EXCEPT = re.compile(
@@ -248,7 +273,8 @@ CATEGORY = re.compile(
     r"(?:\s(?:(?:marked|labelled|labeled|tagged|flagged|classed|rated|classified|that are|who "
     r"are|which are)(?: as)?"
     rf"|(?P<how>not (?:from|in|on)|from|with|without|in|under|for|to|by))\s(?:an? |the |any "
-    rf")?(?P<value>(?!{_MODALS})[\w-]+(?: (?!{_MODALS})[\w-]+){{0,2}}))?"
+    rf")?(?P<value>(?!{_MODALS})[\w-]+(?: (?!{_MODALS})[\w-]+){{0,2}}"
+    rf"(?:(?:, (?!{_MODALS})[\w-]+)+,? (?:or|and) (?!{_MODALS})[\w-]+)?))?"
     rf"(?=\s(?:{_ALTERNATIVES})\b)",
     re.I,
 )
@@ -261,7 +287,7 @@ HAS = re.compile(
     re.I,
 )
 _DOWN = (
-    "newer|closer|colder|cooler|lighter|smaller|shorter|younger|cheaper|below|under|less|fewer|lower|earlier"
+    "up to(?= (?:that|it|this))|newer|closer|colder|cooler|lighter|smaller|shorter|younger|cheaper|below|under|less|fewer|lower|earlier"
     "|before|sooner"
 )
 _UP = "warmer|hotter|heavier|larger|bigger|longer|older|above|over|more|higher|later|after|beyond"
@@ -289,7 +315,7 @@ LIMITS = re.compile(
     r"\b(?:over|above|under|below|(?:more|less|fewer|longer|higher|older) than|exceeding) "
     r"(?:the )?[₩$€£]?\d"
     r"|\b(?:after|before|above|below|over|under|beyond|past|than|until) (?:that|this|it|then)\b"
-    r"|\d[\w%,.]*(?: \w+)? (?:or|and) (?:more|over|above|up|less|under|below|fewer)\b|\bafter \d",
+    r"|\d[\w%,.]*(?: \w+)? (?:or|and) (?:more|over|above|up|less|under|below|fewer|\w+er)\b|\bafter \d",
     re.I,
 )
 TURNED = re.compile(
@@ -350,7 +376,7 @@ PLACED = re.compile(
 PLACE = re.compile(r"\s(?:from|to|in|at|on|into|past) (?!total\b|value\b|a row\b|length\b)", re.I)
 # What may follow a later condition at once: an outcome whose verb was said before.
 LATER = re.compile(
-    r"\s(?:by|a|an|the|at|to|half|full|free|no|none|once|twice|double|three|two"
+    r"\s(?:to|by|a|an|the|at|to|half|full|free|no|none|once|twice|double|three|two"
     r"|one|[$€£]?\d)\b",
     re.I,
 )
@@ -412,7 +438,10 @@ SINCE = re.compile(r"(?:before|after|since|past) \w")
 MEASURED = re.compile(
     r"(?!(?:old|long|away|late|overdue|early|wide|high|heavy|deep|tall|apiece|ago|inclusive|each)$)[a-z-]+"
 )
-PERIOD = re.compile(r"(?:this|in the (?:last|past)|in an?|per) [\w ]+")
+COMPARATIVE = re.compile(
+    r"\b(?:less|more|fewer|over|under|above|below|least|most|than|that|those|this|these|it|worth|\w+[^aeiou]ier)\b", re.I
+)
+PERIOD = re.compile(r"(?:this|in the (?:last|past)|in an?|per|an?) [\w ]+")
 PROVIDED = re.compile(
     r",?\s(?:provided(?: that)?|as long as|so long as|(?:but )?only (?:if|when)|if|when)\s", re.I
 )
@@ -439,7 +468,7 @@ LIMITED = re.compile(r"\s(?:(?:for|on|if|when|with)\s)?", re.I)
 # Words after which another clause begins: what stands before them is no subject.
 WITHIN = re.compile(r"\w+ (?:if|when|because|while|where|so|needed|required)\b", re.I)
 THINGS = re.compile(rf"\s(?:(?!(?:{_ALTERNATIVES})\b)[a-z]+s(?=[\s,:])|[a-z]+s$)", re.I)
-DENIED = re.compile(r"\b(?:not|never|no|without)\b|n't\b", re.I)
+DENIED = re.compile(r"\b(?:nobody|none|not|never|no|without)\b|n't\b", re.I)
 SOME = re.compile(
     rf"(?:gold|silver|new|existing|regular|premium|vip|paid|trial|full-time|part-time|student"
     rf"|senior)? ?"

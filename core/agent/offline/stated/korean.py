@@ -28,7 +28,7 @@ def cases_of(sentence: str, before: Sequence[Case] = ()) -> list[Case]:
     Raises NotARule for anything that is neither a condition nor an outcome.
     """
     text = w.POLITE.sub("", re.sub(r"[.!~ㅠㅜㅎㅋ^ ]+$", "", sentence.strip()) + " ").strip()
-    while lead := w.LEADS.match(text):
+    while lead := w.LEADS.match(text) or w.TOLD_FIRST.match(text):
         text = text[lead.end() :]
     label = w.LABEL.match(text)
     if label is not None and not w.TOLD.search(label["label"]):
@@ -299,7 +299,7 @@ def _subject(words: str, condition: Condition) -> str:
         return f"{' '.join(parts)} {_default(condition)}"
     last = parts[-1]
     narrowed = len(parts) > 1 and (
-        any(part in w.NARROWED for part in parts[:-1])
+        any(part in w.NARROWED for part in parts[:-1] if not w.OF_PERSON.search(last))
         or bool(w.WHOSE.search(w.PARTICLE.sub("", last)))
     )
     some = [part for part in parts if w.NARROWING.match(part) or part in w.GROUPS]

@@ -87,7 +87,7 @@ def _about(text: str, until: int) -> str:
     if first is None or not w.ABOUT.search(first["who"]) or " " in first["who"]:
         return ""
     second = w.WHO.match(text, first.end(), until)
-    is_next = second is not None and len(second["who"].split()) == 1
+    is_next = second is not None and len(second["who"].split()) < 3
     return first[0] if is_next else ""
 
 
@@ -124,8 +124,7 @@ def _more(text: str, found: list[Found]) -> list[Found]:
 def bare(value: str) -> str:
     """Return a group less what leads to it: `울릉도로 가는 택배` is `울릉도`."""
     plain = w.WHERE.sub("", value).strip()
-    most = 3 if w.WHOSE.search(plain) else 2
-    if not plain or len(plain.split()) > most or w.ORDINAL.search(plain):
+    if not plain or len(plain.split()) > 3 or w.ORDINAL.search(plain):
         raise NotARule("a value of many words")
     return plain
 

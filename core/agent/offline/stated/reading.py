@@ -38,7 +38,7 @@ def cases_in(text: str) -> list[Case]:
 def is_beside(sentence: str) -> bool:
     """Whether a sentence only greets, or tells what happened: no part of any rule."""
     beside = TOLD_IN_KOREAN if is_korean(sentence) else TOLD_IN_ENGLISH
-    return beside.fullmatch(sentence.strip(".!~ ")) is not None
+    return beside.fullmatch(sentence.strip(".!?~ㅠㅜ ")) is not None
 
 
 def _check(cases: list[Case]) -> None:
