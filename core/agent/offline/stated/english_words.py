@@ -97,6 +97,7 @@ POST = re.compile(
     r"(?:\s(?:inclusive|ago|each|old|long|away|late|overdue|early|wide|high|heavy|deep|tall|in "
     r"total|in value|of age|in a row|or so|"
     r"this (?:year|month|week|quarter)|a day|a night|an hour|a week|a month|a year|a night|an hour|a head|apiece|per \w+"
+    r"|(?:after|before) \w+ing (?:it|them|(?:the|an?|your|their) [\w-]+)"
     r"|(?:after|before|since|from|of|in|on|at|to|past|into) (?:the |a |an |their |our |his |her "
     r"|its )?"
     rf"(?!{VERB}\b)[\w-]+(?: (?!{VERB}\b)[\w-]+)?))*",
@@ -389,6 +390,7 @@ LABEL = re.compile(
 )
 PLAINER = (
     (re.compile(r"\b(under|over)[- ](?=\d+s\b)(\d+)s\b", re.I), r"people \1 \2"),
+    (re.compile(r"\b(if|when|unless) (?:both|either)\s", re.I), r"\1 "),
     (re.compile(r"\bhalf an hour\b", re.I), "30 minutes"),
     (re.compile(r"\bup to but not including\b", re.I), "up to just under"),
 )

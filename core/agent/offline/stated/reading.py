@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from core.agent.offline.stated import english, korean
 from core.agent.offline.stated.english_words import TOLD_BESIDE as TOLD_IN_ENGLISH
 from core.agent.offline.stated.korean_words import TOLD_BESIDE as TOLD_IN_KOREAN
@@ -21,18 +23,30 @@ def cases_in(text: str) -> list[Case]:
     """
     try:
         cases: list[Case] = []
+        is_alone = True
         sentences = clauses(text) if len(text) <= MAX_TEXT else []
         if any(len(sentence) > MAX_SENTENCE for sentence in sentences):
             return []
         for sentence in sentences:
             if is_beside(sentence):
+                is_alone = False
                 continue
             read = korean.cases_of if is_korean(sentence) else english.cases_of
             cases = read(sentence, cases)
+        if not is_alone and any(REFERS.search(case.then) for case in cases):
+            raise NotARule("it refers to what was told before")
         _check(cases)
         return in_one_unit(cases)
     except NotARule:
         return []
+
+
+# `Children are not allowed on that ward`, after a sentence that told which.
+REFERS = re.compile(
+    r"\b(?:that|this|those|these|such|the same) (?!means?\b|is\b|one\b)[a-z]+|\bthere\b(?!'s)|\bthe other\b"
+    r"|(?:^|\s)(?:그|이|저|해당|같은) [가-힣]|거기|그쪽|이런|그런",
+    re.I,
+)
 
 
 def is_beside(sentence: str) -> bool:
