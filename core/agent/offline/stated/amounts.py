@@ -97,10 +97,14 @@ _KOREAN = re.compile(
     rf"|(?<![가-힣])(?P<native>{'|'.join(sorted(_NATIVE, key=len, reverse=True))})(?=\s?(?:번"
     rf"|명|개|건|시간|달|살|"
     rf"회|장|대|주|차례|병|권|박스|줄|곳|끼|잔))"
-    rf"|(?<![가-힣])(?P<days>하루|이틀|사흘|나흘|열흘|보름)|(?<![가-힣])(?P<sino>{_SINO_WORDS})(?=\s?(?:{_KOREAN_UNITS}))"
-    rf"|(?<![가-힣])(?P<digit>[삼사오육칠팔구]) ?(?=(?:개월|일|주|년|시간|분|퍼센트|프로|킬로|미터|점|회|세|인)\s?"
+    rf"|(?<![가-힣])(?P<days>하루|이틀|사흘|나흘|열흘|보름)"
+    rf"|(?<![가-힣])(?P<sino>{_SINO_WORDS})(?=\s?(?:{_KOREAN_UNITS}))"
+    rf"|(?<![가-힣])(?P<digit>[삼사오육칠팔구]) ?(?=(?:개월|일|주|년|시간|분|퍼센트|프로|킬로"
+    rf"|미터|점|회|세|인)\s?"
     rf"(?:이상|이하|미만|초과|이내|까지|부터|넘|안|전|후)))"
-    rf"\s?(?P<unit>{_KOREAN_UNITS}|[가-힣A-Za-z]{{1,3}}(?=\s?(?:이상|이하|미만|초과|이내)(?:[가-힣,\s]|$)))?(?:\s?어치|째)?"
+    rf"\s?(?P<unit>{_KOREAN_UNITS}|[가-힣A-Za-z]{{1,3}}(?=\s?(?:이상|이하|미만|초과"
+    rf"|이내)(?:[가-힣,\s]"
+    rf"|$)))?(?:\s?어치|째)?"
 )
 _WORDS = "|".join(sorted(_SPOKEN, key=len, reverse=True))
 _TEENS = "|".join(word for word, number in _SPOKEN.items() if " " not in word and len(word) > 2)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from core.agent.offline.stated import korean_words as w
 from core.agent.offline.stated.amounts import MONEY, amounts
+from core.agent.offline.stated.beside import KOREAN_TOLD_FIRST
 from core.agent.offline.stated.korean_conditions import (
     Found,
     Link,
@@ -28,7 +29,7 @@ def cases_of(sentence: str, before: Sequence[Case] = ()) -> list[Case]:
     Raises NotARule for anything that is neither a condition nor an outcome.
     """
     text = w.POLITE.sub("", re.sub(r"[.!~ㅠㅜㅎㅋ^ ]+$", "", sentence.strip()) + " ").strip()
-    while lead := w.LEADS.match(text) or w.TOLD_FIRST.match(text):
+    while lead := w.LEADS.match(text) or KOREAN_TOLD_FIRST.match(text):
         text = text[lead.end() :]
     label = w.LABEL.match(text)
     if label is not None and not w.TOLD.search(label["label"]):
@@ -157,10 +158,15 @@ class _Reader:
     def _lacks_group(self) -> bool:
         """Whether an earlier case has a group beside a column that this one has alone."""
         mine = {one.column for one in self._held}
-        return any(
-            len(case.when) > 1 and case.when[0].column == "조건" and mine & {o.column for o in case.when[1:]}
-            for case in self._cases
-        ) and "조건" not in mine
+        return (
+            any(
+                len(case.when) > 1
+                and case.when[0].column == "조건"
+                and mine & {o.column for o in case.when[1:]}
+                for case in self._cases
+            )
+            and "조건" not in mine
+        )
 
     def _named(self, one: Found, words: str) -> Condition:
         """Return the condition with its column, from the words before it or the noun after it."""
@@ -242,9 +248,8 @@ class _Reader:
         number = (low if sign[0] == "<" else high) if between else last.test.split(" ")[-1]
         includes = last.test.endswith("]") if between else "=" in last.test
         is_value = len(last.test.split(" ")) == 1 and not between
-        if (
-            is_value
-            or includes
+        if is_value or (
+            includes
             and {sign, last.test[0]}
             in (
                 {">=", "["},
