@@ -5,18 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from core.agent.offline.stated import english_words as w
 from core.agent.offline.stated.amounts import Amount, amounts
+from core.agent.offline.stated.beside import ENGLISH_TOLD_FIRST, ENGLISH_TOLD_LAST
+from core.agent.offline.stated.english_columns import (
+    about_of,
+    base_of,
+    beyond,
+    check_words,
+    counted,
+    outcome_of,
+    several_values,
+    split_cases,
+    stem_of,
+    subject_of,
+    tests_of,
+    with_column,
+)
 from core.agent.offline.stated.statement import Case, Condition, NotARule, otherwise
 
 MAX_SUBJECT = 9  # words before a comparison that may be its subject
-_SEPARATOR = re.compile(
-    r"(?:\s*[;–—]\s*|,\s+|\.\s+|\s+(?=(?:and|while|whereas|unless|except)\s))"
-    r"(?:(?:and|while|whereas)\s+)?"
-)
-_AND = re.compile(r"\s*,?\s+and\s+(?:also\s+)?", re.I)
-_OR = re.compile(r"\s*,?\s+or\s+", re.I)
 
 
 @dataclass(frozen=True)
@@ -40,42 +50,17 @@ def cases_of(sentence: str, before: Sequence[Case] = ()) -> list[Case]:
     text = " ".join(sentence.replace("’", "'").split()).rstrip(".! ")
     for pattern, plain in w.PLAINER:
         text = pattern.sub(plain, text)
-    while lead := w.LEADS.match(text):
+    while (lead := w.LEADS.match(text) or ENGLISH_TOLD_FIRST.match(text)) and lead.end():
         text = text[lead.end() :]
+    text = ENGLISH_TOLD_LAST.sub("", text)
     about = ""
     if label := w.LABEL.match(text):
-        about, text = _about(label["label"]), text[label.end() :]
+        about, text = about_of(label["label"]), text[label.end() :]
     if w.VAGUE.search(text):
         raise NotARule("a judgement or an approximation")
     cases = _Reader(text, sentence, list(before), about).read()
-    _check_words(text, cases)
+    check_words(text, cases)
     return cases
-
-
-def _check_words(text: str, cases: list[Case]) -> None:
-    """Raise NotARule where a word or number is in no outcome, column or test."""
-    others = {word for match in w.ELSE.finditer(text) for word in match[0].lower().split()}
-    for case in cases:
-        text = text.replace(case.then, " ")
-    kept = " ".join(f"{o.column} {o.test} {o.unit}" for case in cases for o in case.when).lower()
-    kept = kept.replace('"none"', "no").replace(" 0", " no") if "0" in kept else kept
-    kept = kept.replace('"none"', "no")
-    text = w.NO_MORE.sub(" ", text.lower())
-    for word in w.SPOKEN.findall(text):
-        stem = word.removesuffix("'s").removesuffix("s") if len(word) > 3 else word
-        if word not in w.FORM | others and not re.search(rf"\b{re.escape(stem)}", kept):
-            raise NotARule(f"a word that no row has: {word}")
-    tests = " ".join(one.test for case in cases for one in case.when)
-    if any(one.text not in tests for one in amounts(text, korean=False) if one.unit):
-        raise NotARule("a number that no row has")
-
-
-def _about(label: str) -> str:
-    """Return what a label says that its sentence is about. Raises NotARule for a group."""
-    words = label.partition(",")[0].split()
-    if w.NARROWING.search(label) or w.PERSONS.search(label) or w.WITHIN.search(label):
-        raise NotARule("what it is about is a condition too")
-    return " ".join(words[-2:])
 
 
 class _Reader:
@@ -89,54 +74,47 @@ class _Reader:
     def read(self) -> list[Case]:
         """Return the cases, earlier ones included."""
         if split := w.SPLIT.fullmatch(self._text):
-            return self._split(split)
+            if self._cases:
+                raise NotARule("two outcomes that may be one")
+            return split_cases(split, self._sentence)
         if first := self._first_turned():
             return first
         heads = self._heads()
         is_base = bool(heads) and heads[0].start > 0 and heads[0].is_unless and not self._cases
         if is_base:
-            self._cases.append(Case((), _base(self._text[: heads[0].start]), self._sentence))
+            self._cases.append(Case((), base_of(self._text[: heads[0].start]), self._sentence))
         is_turned = not heads or heads[0].start or (heads[0].weak and w.INSIDE.search(self._text))
         if is_turned and not is_base:
             return self._elliptical() or self._turned()
-        for at, head in enumerate(heads):
-            end = heads[at + 1].start if at + 1 < len(heads) else len(self._text)
-            if len(heads) == 1 and not self._cases:
-                head, end = self._limited(head, end)
-            outcome = _outcome(self._text[head.start if head.is_none else head.end : end])
-            whens = (otherwise(self._cases),) if head.is_else else head.whens
-            if head.is_else and not self._cases:
-                raise NotARule("others than nobody")
-            if head.is_unless:
-                whens = self._excepted(head)
-            if not head.weak and not head.is_else and w.SOME.match(outcome):
-                raise NotARule("an outcome for some of them")
-            if head.weak and w.UP_TO.search(outcome):
-                raise NotARule("a limit of its own for each group")
-            self._cases += [Case(when, outcome, self._sentence, head.weak) for when in whens]
+        if len(heads) == 1 and not self._cases:
+            self._add(*self._limited(heads[0]))
+        else:
+            for head, following in zip_longest(heads, heads[1:]):
+                self._add(head, following.start if following else len(self._text))
+        self._check_columns()
+        return self._cases
+
+    def _add(self, head: _Head, end: int) -> None:
+        """Add the cases of a head whose outcome ends there."""
+        outcome = outcome_of(self._text[head.start if head.is_none else head.end : end])
+        whens = (otherwise(self._cases),) if head.is_else else head.whens
+        if head.is_else and not self._cases:
+            raise NotARule("others than nobody")
+        if head.is_unless:
+            whens = self._excepted(head)
+        if not head.weak and not head.is_else and w.SOME.match(outcome):
+            raise NotARule("an outcome for some of them")
+        if head.weak and w.UP_TO.search(outcome):
+            raise NotARule("a limit of its own for each group")
+        self._cases += [Case(when, outcome, self._sentence, head.weak) for when in whens]
+
+    def _check_columns(self) -> None:
+        """Raise NotARule where a number is that of some among several."""
         for one in self._earlier():
             column = re.sub(r"\s*\([^)]*\)$", "", one.column)
             is_limit = one.kind != "string" and one.test != "0"
             if is_limit and " " in column and w.NARROWING.match(column):
                 raise NotARule("what it is about is a condition too")
-        return self._cases
-
-    def _split(self, match: re.Match[str]) -> list[Case]:
-        """Read `The cap is $250 in London and $150 in all other cities`."""
-        if self._cases or not (w.SHORT.search(match["one"]) and w.SHORT.search(match["two"])):
-            raise NotARule("two outcomes that may be one")
-        other = match["other"]
-        values = ", ".join(f'"{value}"' for value in w.ITEMS.split(match["some"]))
-        column = other.split()[-1] if other and "else" not in other else _subject(match["what"])
-        some = Condition(column, values, "string")
-        rest = some.negated
-        if other is None:
-            rest = replace(some, test=", ".join(f'"{v}"' for v in w.ITEMS.split(match["more"])))
-        self._cases = [
-            Case((some,), _outcome(self._text[: match.end("one")]), self._sentence),
-            Case((rest,), _outcome(match["two"]), self._sentence),
-        ]
-        return self._cases
 
     def _first_turned(self) -> list[Case]:
         """Read `Delivery is free over $50, under that it's $5`: an outcome, its limit, and more."""
@@ -162,11 +140,12 @@ class _Reader:
                 is_term = self._text[match.end() :].lower().startswith("within")
                 if not w.PREDICATE.search(outcome) or (is_term and not w.STATE.search(outcome)):
                     break
-                return [Case((read[0],), _outcome(outcome), self._sentence)]
+                return [Case((read[0],), outcome_of(outcome), self._sentence)]
         raise NotARule("no condition")
 
-    def _limited(self, head: _Head, end: int) -> tuple[_Head, int]:
+    def _limited(self, head: _Head) -> tuple[_Head, int]:
         """Read `provided the destination is domestic` after the one outcome of a sentence."""
+        end = len(self._text)
         for match in w.PROVIDED.finditer(self._text, head.end):
             known = [one for when in head.whens for one in when]
             read = self._one(match.end(), known, is_if=True)
@@ -186,7 +165,7 @@ class _Reader:
         return ((*last.when, exception),)
 
     def _heads(self) -> list[_Head]:
-        starts = [0, *(match.end() for match in _SEPARATOR.finditer(self._text))]
+        starts = [0, *(match.end() for match in w.SEPARATOR.finditer(self._text))]
         heads: list[_Head] = []
         for start in starts:
             if heads and start <= heads[-1].end:
@@ -215,7 +194,7 @@ class _Reader:
         if match is None or last is None:
             return None
         sign = "<" if match["down"] else ">"
-        turned = _beyond(last, sign) if ".." in last.test else last.negated
+        turned = beyond(last, sign) if ".." in last.test else last.negated
         if not turned.test.startswith(sign):
             raise NotARule("it compares with the same side")
         if "at or" in match[0].lower() and "=" not in turned.test:
@@ -260,8 +239,8 @@ class _Reader:
             return None
         whens, end, links = [[read[0]]], read[1], set[bool]()
         while True:
-            joined = _AND.match(self._text, end) or w.WHICH.match(self._text, end)
-            other = _OR.match(self._text, end)
+            joined = w.AND.match(self._text, end) or w.WHICH.match(self._text, end)
+            other = w.OR.match(self._text, end)
             link = joined or other
             following = self._one(link.end(), [*known, *whens[-1]], is_if=is_if) if link else None
             if following is None or link is None:
@@ -277,7 +256,7 @@ class _Reader:
         """Read `Gold members` of `Gold members get 15% off`, or `Tickets marked urgent`."""
         several = w.SEVERAL.match(self._text, start) if not start else None
         if several is not None:
-            column, values = _several(several["who"])
+            column, values = several_values(several["who"])
             listed = ", ".join(f'"{value}"' for value in values)
             return _Head(start, several.end(), ((Condition(column, listed, "string"),),), weak=True)
         if except_for := w.EXCEPT_FOR.match(self._text, start):
@@ -290,7 +269,7 @@ class _Reader:
             condition = Condition(clause["who"], f'"{clause["value"]}"', "string")
             return _Head(start, clause.end(), ((condition,),))
         match = w.CATEGORY.match(self._text, start)
-        if match is None or re.search(r"\d", match[0]):
+        if match is None or re.search(r"(?<![A-Z])\d", match[0]):
             return None
         who = [word for word in match["who"].split() if word.lower() not in w.ARTICLES]
         if not who:
@@ -298,15 +277,17 @@ class _Reader:
         known = [one for head in heads for when in head.whens for one in when]
         column = next((o.column for o in [*known, *self._earlier()] if o.kind == "string"), "")
         if match["value"]:
-            column, value = " ".join(who), f"{match['how'] or ''} {match['value']}".strip()
+            told = {stem_of(one.column): one.column for one in (*known, *self._earlier())}
+            column = told.get(stem_of(" ".join(who)), " ".join(who))
+            value = f"{match['how'] or ''} {match['value']}".strip()
         elif len(who) == 1:
             column, value = column or "who", who[0]
         else:
             column = column if column and who[-1].lower() in {"ones", column.lower()} else who[-1]
             value = " ".join(who[:-1])
-        if not match["value"] and w.NO_GROUP.search(value):
+        if w.COMPARATIVE.search(value) or (not match["value"] and w.NO_GROUP.search(value)):
             raise NotARule("a group that nobody can tell")
-        condition = Condition(column, _listed(value.removeprefix("not ")), "string")
+        condition = Condition(column, tests_of(value.removeprefix("not ")), "string")
         condition = condition.negated if value.startswith("not ") else condition
         return _Head(start, match.end(), ((condition,),), weak=not match["value"])
 
@@ -314,7 +295,7 @@ class _Reader:
         self, at: int, known: Sequence[Condition], *, is_if: bool
     ) -> tuple[Condition, int] | None:
         if known and (has := w.AND_HAS.match(self._text, at)):
-            return _counted(has), has.end()
+            return counted(has), has.end()
         return self._number(at, known) or (self._is(at, known) if is_if else None)
 
     def _number(
@@ -358,7 +339,7 @@ class _Reader:
         whole = f"{before} {tail}"
         thing = counted[0].strip() if counted else ""
         condition = Condition("", test, one.kind, unit or one.unit or thing)
-        condition = _named(condition, words, tail, whole, [*self._earlier(), *known])
+        condition = with_column(condition, words, tail, whole, [*self._earlier(), *known])
         if thing and thing not in condition.column and not w.PERSONS.search(thing):
             condition = replace(condition, column=f"{condition.column} {thing}")
         return self._prefixed(condition, known), end + len(tail)
@@ -369,7 +350,7 @@ class _Reader:
         told = [one.column for one in (*self._earlier(), *known)]
         if column in told:
             return condition
-        longer = [name for name in told if _stem(name).endswith(f" {_stem(column)}")]
+        longer = [name for name in told if stem_of(name).endswith(f" {stem_of(column)}")]
         if longer or not self._about or self._about.lower() in column.lower():
             return replace(condition, column=longer[0] if longer else column)
         return replace(condition, column=f"{self._about} {column}")
@@ -442,14 +423,16 @@ class _Reader:
         if len(words) > MAX_SUBJECT or not value:
             return None
         column = (
-            "" if match.re is w.DOES and match["who"].lower() in w.LINKS else _subject(match["who"])
+            ""
+            if match.re is w.DOES and match["who"].lower() in w.LINKS
+            else subject_of(match["who"])
         )
         same = [one for one in [*self._earlier(), *known] if one.kind == "string"]
         if match.re is w.DOES:
             column = column or value.split()[0]
         if not column and same:
             column = same[-1].column
-        condition = Condition(column or "case", _listed(value), "string")
+        condition = Condition(column or "case", tests_of(value), "string")
         return condition.negated if match["not"] else condition, match.end()
 
     def _outcome_start(self, end: int, *, later: bool) -> int | None:
@@ -485,7 +468,7 @@ class _Reader:
                     head = self._same(word.end(), heads)
                 if head is not None and head.end == stop:
                     heads.append(head)
-                    outcome = _outcome(self._text[start : word.start()])
+                    outcome = outcome_of(self._text[start : word.start()])
                     cases.append(Case(head.whens[0], outcome, self._sentence))
                     break
             else:
@@ -504,130 +487,13 @@ class _Reader:
             rest = self._text[read[1] :] if read is not None else ""
             other = w.OTHERWISE.fullmatch(rest)
             if read is not None and (other or not rest.strip()):
-                outcome = _outcome(self._text[: match.start()])
+                outcome = outcome_of(self._text[: match.start()])
                 self._cases += [Case(tuple(when), outcome, self._sentence) for when in read[0]]
                 if other:
                     left = otherwise(self._cases)
-                    self._cases.append(Case(left, _outcome(other["then"]), self._sentence))
+                    self._cases.append(Case(left, outcome_of(other["then"]), self._sentence))
                 return self._cases
         raise NotARule("no condition")
 
     def _earlier(self) -> list[Condition]:
         return [condition for case in self._cases for condition in case.when]
-
-
-def _named(
-    condition: Condition, words: str, tail: str, whole: str, known: Sequence[Condition]
-) -> Condition:
-    """Return the condition with its column: the noun before it, and what the number measures."""
-    subject = _subject(words)
-    measure = next((name for pattern, name in w.MEASURES if pattern.search(whole)), "")
-    if condition.kind in {"date", "time"}:
-        measure = condition.kind
-    if measure == "duration" and w.DEFAULTS.get(condition.unit) in {"length", "distance"}:
-        measure = "length"
-    after = re.sub(r"^(?:inclusive|each)\s*", "", tail.strip())
-    if after and (condition.unit == "day" or w.SINCE.match(after)):
-        measure = measure or f"{condition.unit}s {after}"
-    if w.MEASURED.fullmatch(after):
-        measure = after
-    if not measure and not condition.unit and w.PERSONS.search(words):
-        measure = "age"
-    if not measure and after.startswith("of "):
-        measure = after.removeprefix("of ")
-    default = measure or w.DEFAULTS.get(condition.unit, "amount" if condition.unit else "number")
-    if not subject:
-        units = {condition.unit} | ({one.unit for one in known} if not condition.unit else set())
-        same = [one for one in known if one.kind == condition.kind and one.unit in units]
-        bare = all(
-            word.lower() in w.BARE | w.LINKS | {"if", "when"}
-            for word in re.findall(r"[\w']+", words)
-        )
-        if bare and same and not after:
-            return replace(condition, column=same[-1].column, unit=same[-1].unit)
-        column = default
-    elif measure and measure not in subject:
-        is_own = measure != after or w.MEASURED.fullmatch(after)
-        column = f"{subject} {measure}" if is_own else measure
-    else:
-        column = subject
-    if w.PERIOD.fullmatch(after):
-        column = f"{column} {after}"
-    column = next((o.column for o in known if _stem(o.column) == _stem(column)), column)
-    if (
-        condition.unit in w.SHOWN
-        and condition.unit not in column
-        and (measure, condition.unit) != ("age", "year")
-    ):
-        column = f"{column} ({condition.unit})"
-    return replace(condition, column=column)
-
-
-def _beyond(last: Condition, sign: str) -> Condition:
-    """Return the condition of what lies beyond one end of a range."""
-    low, _, high = last.test.removeprefix("not(").removesuffix(")")[1:-1].partition("..")
-    is_within = last.test.startswith("(") if sign == "<" else last.test.endswith(")")
-    limit = low if sign == "<" else high
-    return replace(last, test=f"{sign}{'=' if is_within else ''} {limit}")
-
-
-def _several(who: str) -> tuple[str, list[str]]:
-    """Return the column and the values of a list: `Gold and platinum members`."""
-    *others, last = w.ITEMS.split(who)
-    value, _, noun = last.rpartition(" ")
-    if not value or any(" " in other for other in others):
-        return "item", [*others, last]
-    return noun, [*others, value]
-
-
-def _counted(has: re.Match[str]) -> Condition:
-    """Return the condition of `has no late payments` or `has a receipt`."""
-    value = has["value"]
-    if has["no"] and value.endswith("s"):
-        return Condition(value, "0", "number")
-    return Condition(value, '"none"' if has["no"] else '"present"', "string")
-
-
-def _base(text: str) -> str:
-    """Return what holds but for an exception. Raises NotARule if it has a condition too."""
-    if re.search(r"\d", text) or w.WITHIN.search(text):
-        raise NotARule("an exception to what may have a condition")
-    return _outcome(text)
-
-
-def _listed(value: str) -> str:
-    """Return the tests of a value, or of those that `or` joins: `to Canada or Mexico`."""
-    first, *others = re.split(r"\s+or\s+(?:the\s+)?", value)
-    lead = re.match(r"(?:\w+ )?(?:from|to|in|by|via|with|at) ", first)
-    more = [f"{lead[0] if lead else ''}{other}" for other in others]
-    return ", ".join(f'"{one}"' for one in (first, *more))
-
-
-def _stem(column: str) -> str:
-    return re.sub(r"s\b|\s*\([^)]*\)$", "", column.casefold())
-
-
-def _subject(words: str) -> str:
-    """Return the nouns of a subject, without articles, verbs and prepositions."""
-    kept = [word for word in re.findall(r"[\w'-]+", words) if word.lower() not in w.ARTICLES]
-    nouns = [word for word in kept if word.lower() not in w.LINKS]
-    nouns = [word for word in nouns if word.lower() not in w.BARE or len(nouns) > 1]
-    if len(nouns) > 5:
-        raise NotARule("more before the condition than its subject")
-    return " ".join(nouns)
-
-
-def _outcome(text: str) -> str:
-    plain = re.sub(
-        r"^(?:in which case|where|then|they|it|please)\s+(?:then |they |it )?",
-        "",
-        text.strip(" ,;:.–—-"),
-        flags=re.I,
-    )
-    plain = re.sub(r"[,;\s]+(?:and|while|whereas|but)$", "", plain)
-    if not re.search(r"\w", plain):
-        raise NotARule("no outcome")
-    leftover = (w.EXCEPT, w.INSIDE, w.LIMITS, w.GOES_ON, w.FOR_SOME)
-    if any(pattern.search(plain) for pattern in leftover):
-        raise NotARule("an outcome with a condition of its own")
-    return plain

@@ -58,7 +58,8 @@ RANGES = re.compile(
     r"(?:\b(?P<between>between)|\b(?P<from>from)|\b(?:aged|of|in|weighing|costing))?\s*$", re.I
 )
 IF = re.compile(
-    r"(?P<unless>(?:unless|except (?:if|when|where))\s)?(?P<even>even (?:if|when|where|for)\s)?(?P<if>(?:if|when|whenever"
+    r"(?P<unless>(?:unless|except (?:if|when|where))\s)?(?P<even>even (?:if|when|where"
+    r"|for)\s)?(?P<if>(?:if|when|whenever"
     r"|where|in case|once|for|with|should|as soon as|any time|anytime)\s)?",
     re.I,
 )
@@ -84,7 +85,8 @@ _VERBS = words(
     "touches lift lifts"
 )
 _STARTS = words(
-    "you we they it he she it's there's we'll they're you'll please always never just only automatically also then "
+    "you we they it he she it's there's you're we'll they're you'll please always never just "
+    "only automatically also then "
     "there no free nothing"
 )
 _ALTERNATIVES = "|".join(
@@ -96,7 +98,9 @@ VERB = rf"(?:{_ALTERNATIVES}|{'|'.join(_STARTS)})"
 POST = re.compile(
     r"(?:\s(?:inclusive|ago|each|old|long|away|late|overdue|early|wide|high|heavy|deep|tall|in "
     r"total|in value|of age|in a row|or so|"
-    r"this (?:year|month|week|quarter)|a day|a night|an hour|a week|a month|a year|a night|an hour|a head|apiece|per \w+"
+    r"this (?:year|month|week|quarter)|a day|a night|an hour|a week|a month|a year|a night"
+    r"|an hour|a head|apiece|per \w+"
+    r"|(?:after|before) \w+ing (?:it|them|(?:the|an?|your|their) [\w-]+)"
     r"|(?:after|before|since|from|of|in|on|at|to|past|into) (?:the |a |an |their |our |his |her "
     r"|its )?"
     rf"(?!{VERB}\b)[\w-]+(?: (?!{VERB}\b)[\w-]+)?))*",
@@ -104,37 +108,46 @@ POST = re.compile(
 )
 # `above 14.5% moisture goes …`: what is measured.
 OF_WHAT = re.compile(
-    rf"(?<=[%a-z])\s(?!(?:{VERB}|and|or|for|to|in|on|of|at|by|the|a|an|if|when|each|old|per|after|before|since|ago|from|past|into)\b)"
+    rf"(?<=[%a-z])\s(?!(?:{VERB}|and|or|for|to|in|on|of|at|by|the|a|an|if|when|each|one|both"
+    rf"|old|per|after|before|since|ago|from|past|into)\b)"
     rf"[a-z-]+(?=\s(?:{_ALTERNATIVES})\b)"
 )
 AND_HAS = re.compile(
-    r"(?:has|have)(?P<no> no)? (?:(?:an?|the|any) )?(?P<value>(?!been\b|to\b)[a-z-]+(?: [a-z-]+)?)"
+    r"(?:has|have)(?P<no> no)? (?:(?:an?|the|any) )?(?P<value>(?!been\b"
+    r"|to\b)[a-z-]+(?: [a-z-]+)?)"
     rf"(?=\s(?:{_ALTERNATIVES})\b|,)",
     re.I,
 )
-_ITEM = rf"(?!(?:and|or|if|when|the|{_ALTERNATIVES})\b)[A-Za-z][\w-]*(?: (?!(?:and|or|{_ALTERNATIVES})\b)[\w-]+)?"
-SEVERAL = re.compile(
-    rf"(?P<who>{_ITEM}(?:, {_ITEM})*,? and {_ITEM})(?=\s(?:{_ALTERNATIVES})\b)"
+_ITEM = (
+    rf"(?!(?:and|or|if|when|the|{_ALTERNATIVES})\b)[A-Za-z][\w-]*(?: (?!(?:and|or"
+    rf"|{_ALTERNATIVES})\b)[\w-]+)?"
 )
+SEVERAL = re.compile(rf"(?P<who>{_ITEM}(?:, {_ITEM})*,? and {_ITEM})(?=\s(?:{_ALTERNATIVES})\b)")
 SPLIT = re.compile(
-    rf"(?P<what>(?:[\w'-]+ ){{0,5}}[\w'-]+?) (?:is|are|costs?|gets?|pays?) (?P<one>[^,]{{1,30}}?) (?:in|for|on|to)"
-    rf" (?:the )?(?P<some>{_ITEM}(?:, {_ITEM})*(?:,? and {_ITEM})?),? (?:and|but) (?P<two>[^,]{{1,30}}?)"
-    rf" (?:in|for|on|to) (?:(?P<other>(?:all |the |any )*(?:other (?:\w+ )?\w+|rest)|everyone else)|(?P<more>{_ITEM}"
+    rf"(?P<what>(?:[\w'-]+ ){{0,5}}[\w'-]+?) (?:is|are|costs?|gets?"
+    rf"|pays?) (?P<one>[^,]{{1,30}}?) (?:in|for|on|to)"
+    rf" (?:the )?(?P<some>{_ITEM}(?:, {_ITEM})*(?:,? and {_ITEM})?),? (?:and"
+    rf"|but) (?P<two>[^,]{{1,30}}?)"
+    rf" (?:in|for|on|to) (?:(?P<other>(?:all |the |any )*(?:other (?:\w+ )?\w+|rest)"
+    rf"|everyone else)|(?P<more>{_ITEM}"
     rf"(?:, {_ITEM})*(?:,? and {_ITEM})?))",
     re.I,
 )
 _SAYS = (
-    r"(?:are|is|get|gets|need|needs|must|should|can|can't|cannot|may|go|goes|pay|pays|don't|have|has"
+    r"(?:are|is|get|gets|need|needs|must|should|can|can't|cannot|may|go|goes|pay|pays|don't"
+    r"|have|has"
     r"|receive|receives|will|won't)\b"
 )
 RELATIVE = re.compile(
     r"(?:(?:all|any|every|each)\s)?(?P<who>[A-Za-z][\w-]*(?: [\w-]+)?) (?:that|who|which) "
-    r"(?P<value>(?!are\b|is\b)(?:don't |do not |doesn't )?[a-z]+(?: [\w-]+){0,4}?)(?<! to)(?<! a)(?<! the)(?<! not)"
+    r"(?P<value>(?!are\b|is\b)(?:don't |do not "
+    r"|doesn't )?[a-z]+(?: [\w-]+){0,4}?)(?<! to)(?<! a)(?<! the)(?<! not)"
     rf"(?=\s{_SAYS})",
     re.I,
 )
 EXCEPT_FOR = re.compile(
-    r"except (?:for|on|in|at|with) (?P<value>[\w-]+) (?P<who>[\w-]+)(?=,|\s(?:where|when|who|which)\b)",
+    r"except (?:for|on|in|at|with) (?P<value>[\w-]+) (?P<who>[\w-]+)(?=,|\s(?:where|when|who"
+    r"|which)\b)",
     re.I,
 )
 ELSE = re.compile(
@@ -142,12 +155,15 @@ ELSE = re.compile(
     r"|(?:for |to |with )?(?:everything|everyone|everybody|anything|anyone|anybody|all) else\b"
     r"|otherwise\b|if not\b|else\b"
     r"|(?:for |to )?(?:all |any |the )?(?:others\b|the rest\b|rest\b|remainder\b|remaining \w+"
-    r"|other \w+(?: \w+)?(?= (?:you|we|they|it|must|should|can|can't|may|will|need|needs|get|gets|go|goes|pay|"
+    r"|other \w+(?: \w+)?(?= (?:you|we|they|it|must|should|can|can't|may|will|need|needs|get"
+    r"|gets|go|goes|pay|"
     r"pays|are|is|don't|do|have|ship|stay|take|cost|costs)\b)))[,:]?",
     re.I,
 )
 LEADS = re.compile(
-    r"^(?:from now on|going forward|in future|please|also|as a rule|remember|note(?: that)?|fyi"
+    r"^(?:for what it's worth|for the record|basically|actually|again|remember that|right"
+    r"|anyway|from now on|going forward|in future|please|also|as a rule|remember|note(?: that)?"
+    r"|fyi"
     r"|just so you know|hi|ok|okay|so|and|"
     r"by the way|our rule is|the rule is|our policy is(?: that)?|we agreed(?: that)?"
     r"|always)[,:]?\s+",
@@ -162,21 +178,9 @@ VAGUE = re.compile(
     r"|unsure|not sure|hesitat\w*|let it slide|flexible|"
     r"it's fine|feel free|use your|common sense|ideally|preferably|likely|seems?|looks? like"
     r"|appropriate|nearly|almost|lenient|"
-    r"gentl\w+|kind(?:ly|er)?|friendly|warmly|politely|tone|mood|upset|angry|nervous|stressed|softly|empath\w+"
+    r"gentl\w+|kind(?:ly|er)?|friendly|warmly|politely|tone|mood|upset|angry|nervous|stressed"
+    r"|softly|empath\w+"
     r"|tends?|prefer|rather|good idea|best to|might|case by case|within reason|gut)\b",
-    re.I,
-)
-# A sentence that greets, or says why a rule came up, and neither a condition nor an exception.
-TOLD_BESIDE = re.compile(
-    r"(?!.*(?:\d|\b(?:if|unless|except|only|always|never|must|should|over|under|above|below|when|where|otherwise"
-    r"|instead|without|for (?:all|every)|not allowed|allowed|approv\w+)\b))"
-    r"(?:(?:hi|hello|hey|morning|good morning|thanks|thank you|sorry)?(?: (?:all|team|there|both))?(?:, )?"
-    r"(?:(?:a |one |just a )?(?:quick|small|minor|short|another)? ?(?:correction|note|reminder|heads[- ]up|thing"
-    r"|clarification|question|update|one))?"
-    r"|please (?:stop|don't keep) (?:mixing|confusing)\b.*"
-    r"|.*\b(?:keeps? (?:getting|mixing|asking)|kept (?:getting|mixing|asking)|bounced|complain\w*|got upset|gets? upset"
-    r"|parents get|came back|got (?:it|this|that) wrong|was wrong|mixed (?:up|those)|confus\w+"
-    r"|(?:the|your) bot|yesterday|last (?:week|month|night|time)|this morning|we had|we've had|people (?:were|have|got))\b.*)",
     re.I,
 )
 EXCEPT = re.compile(
@@ -248,7 +252,8 @@ CATEGORY = re.compile(
     r"(?:\s(?:(?:marked|labelled|labeled|tagged|flagged|classed|rated|classified|that are|who "
     r"are|which are)(?: as)?"
     rf"|(?P<how>not (?:from|in|on)|from|with|without|in|under|for|to|by))\s(?:an? |the |any "
-    rf")?(?P<value>(?!{_MODALS})[\w-]+(?: (?!{_MODALS})[\w-]+){{0,2}}))?"
+    rf")?(?P<value>(?!{_MODALS})[\w-]+(?: (?!{_MODALS})[\w-]+){{0,2}}"
+    rf"(?:(?:, (?!{_MODALS})[\w-]+)+,? (?:or|and) (?!{_MODALS})[\w-]+)?))?"
     rf"(?=\s(?:{_ALTERNATIVES})\b)",
     re.I,
 )
@@ -261,18 +266,21 @@ HAS = re.compile(
     re.I,
 )
 _DOWN = (
-    "newer|closer|colder|cooler|lighter|smaller|shorter|younger|cheaper|below|under|less|fewer|lower|earlier"
+    "up to(?= (?:that|it|this))|newer|closer|colder|cooler|lighter|smaller|shorter|younger"
+    "|cheaper|below|under|less|fewer|lower|earlier"
     "|before|sooner"
 )
 _UP = "warmer|hotter|heavier|larger|bigger|longer|older|above|over|more|higher|later|after|beyond"
 SAME = re.compile(
     rf"(?:(?P<since>from (?:that (?:day|date|point|time)|then)(?: on(?:wards?)?)?)|"
-    rf"(?:for |with )?(?:at or )?(?:(?:anything|everything|anyone|everyone|those|ones|orders|amounts|all"
+    rf"(?:for |with )?(?:at or )?(?:(?:anything|everything|anyone|everyone|those|ones|orders"
+    rf"|amounts|all"
     rf"|any) )?(?:(?P<down>{_DOWN})|(?P<up>{_UP}))"
     rf"(?: (?:than )?(?:that|this|it)| ones?| (?:amounts?|orders?|items?|claims?|loans?"
     rf"|parcels?|groups?|bookings?"
     rf"|purchases?"
-    rf"|(?!(?:{_ALTERNATIVES})\b)\w+s))?)(?=$|[,:]?\s(?:(?!\d)[^\d\s$£€₩]))[,:]?(?!(?<!er)\s(?:than"
+    rf"|(?!(?:{_ALTERNATIVES})\b)\w+s))?)(?=$"
+    rf"|[,:]?\s(?:(?!\d)[^\d\s$£€₩]))[,:]?(?!(?<!er)\s(?:than"
     rf"|the|a|an"
     rf"|\d)\b)",
     re.I,
@@ -289,12 +297,15 @@ LIMITS = re.compile(
     r"\b(?:over|above|under|below|(?:more|less|fewer|longer|higher|older) than|exceeding) "
     r"(?:the )?[₩$€£]?\d"
     r"|\b(?:after|before|above|below|over|under|beyond|past|than|until) (?:that|this|it|then)\b"
-    r"|\d[\w%,.]*(?: \w+)? (?:or|and) (?:more|over|above|up|less|under|below|fewer)\b|\bafter \d",
+    r"|\d[\w%,.]*(?: \w+)? (?:or|and) (?:more|over|above|up|less|under|below|fewer|\w+er)\b"
+    r"|\bafter \d",
     re.I,
 )
 TURNED = re.compile(
-    r"\s(?:if|when|for|on)\s|,?\s(?:provided(?: that)?|as long as|so long as)\s|(?:(?<=applies)|(?<=apply)|(?<=added)|(?<=offered)"
-    r"|(?<=given)|(?=\sto (?:anyone|anybody|people|customers|guests|children|minors)\b))\sto\s|\s(?=(?:after|over|above|under|below|beyond|past)\s)",
+    r"\s(?:if|when|for|on)\s|,?\s(?:provided(?: that)?|as long as|so long as)\s|(?:(?<=applies)"
+    r"|(?<=apply)|(?<=added)|(?<=offered)"
+    r"|(?<=given)|(?=\sto (?:anyone|anybody|people|customers|guests|children|minors)\b))\sto\s"
+    r"|\s(?=(?:after|over|above|under|below|beyond|past)\s)",
     re.I,
 )
 GIVEN = re.compile(r"(?:no|free|half|full|double|triple|extra|\d+%)\b", re.I)
@@ -350,24 +361,27 @@ PLACED = re.compile(
 PLACE = re.compile(r"\s(?:from|to|in|at|on|into|past) (?!total\b|value\b|a row\b|length\b)", re.I)
 # What may follow a later condition at once: an outcome whose verb was said before.
 LATER = re.compile(
-    r"\s(?:by|a|an|the|at|to|half|full|free|no|none|once|twice|double|three|two"
+    r"\s(?:to|by|a|an|the|at|to|half|full|free|no|none|once|twice|double|three|two"
     r"|one|[$€£]?\d)\b",
     re.I,
 )
 OTHERWISE = re.compile(r"\s*[,;:–-]\s*(?:otherwise|else|if not),?\s+(?P<then>.+)", re.I)
 # `Racking: up to 400 kg …`, `Late pick-up... over 10 minutes …`
 LABEL = re.compile(
-    r"(?!(?:if|when|otherwise|unless|for|any|all)\b)(?P<label>[A-Za-z][A-Za-z' -]{2,50}?(?:, [a-z' ]{2,30})?)"
+    r"(?!(?:if|when|otherwise|unless|for|any"
+    r"|all)\b)(?P<label>[A-Za-z][A-Za-z' -]{2,50}?(?:, [a-z' ]{2,30})?)"
     r"(?::|\.\.\.|…)\s(?=.*\d)",
     re.I,
 )
 PLAINER = (
     (re.compile(r"\b(under|over)[- ](?=\d+s\b)(\d+)s\b", re.I), r"people \1 \2"),
+    (re.compile(r"\b(if|when|unless) (?:both|either)\s", re.I), r"\1 "),
     (re.compile(r"\bhalf an hour\b", re.I), "30 minutes"),
     (re.compile(r"\bup to but not including\b", re.I), "up to just under"),
 )
 LOWER = re.compile(
-    r"(?:\b(?P<with>from|at least|starting (?:at|from))|\b(?:over|above|more than|after|beyond|past"
+    r"(?:\b(?P<with>from|at least|starting (?:at|from))|\b(?:over|above|more than|after|beyond"
+    r"|past"
     r"|(?:longer|older|heavier|higher|larger|bigger|greater|warmer|colder) than))\s*$",
     re.I,
 )
@@ -381,7 +395,8 @@ AND_UP_TO = re.compile(r",?\s(?:and |but )?(?:up )?to (?:and including )?[₩$�
 # Words that only say how a sentence is built. Any other must be in a row.
 NO_MORE = re.compile(
     r"\bno ?one else|\bnothing else|\bnobody else|\bnone of the (?:others|rest)|\bif not\b"
-    r"|\b(?:no|not) (?:more|less|fewer|later|longer|older|younger|earlier|higher|lower|larger|heavier) than"
+    r"|\b(?:no|not) (?:more|less|fewer|later|longer|older|younger|earlier|higher|lower|larger"
+    r"|heavier) than"
     r"|\bnot (?:over|above|exceeding)"
 )
 SPOKEN = re.compile(r"(?<![\w-])[a-z][a-z'-]*")
@@ -390,10 +405,12 @@ FORM = (
     | ARTICLES
     | BARE
     | words(
-        "if when whenever where once unless except provided case which so as long soon any time case "
+        "if when whenever where once unless except provided case which so as long soon any time "
+        "case "
         "and or but while whereas than more less fewer greater higher longer larger bigger older "
         "heavier later warmer hotter taller wider faster further farther lower shorter smaller "
-        "younger lighter earlier cheaper sooner colder cooler closer newer nearer slower over above "
+        "younger lighter earlier cheaper sooner colder cooler closer newer nearer slower over "
+        "above "
         "under below beyond past after before within by up down upwards upward onwards onward "
         "between through until till exceeding exceeds exceed excess least most maximum minimum max "
         "min inclusive including otherwise else other others rest remainder remaining everyone "
@@ -401,8 +418,10 @@ FORM = (
         "seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty ninety hundred "
         "thousand million billion dozen half k m am pm noon percent per cent won dollars dollar "
         "euros euro pounds pound krw usd eur gbp january february march april may june july august "
-        "september october november december jan feb mar apr jun jul aug sep oct nov dec then there "
-        "it's that's he's she's they've who's you've just also simply people who whoever whose with "
+        "september october november december jan feb mar apr jun jul aug sep oct nov dec then "
+        "there "
+        "it's that's he's she's they've who's you've just also simply people who whoever whose "
+        "with "
         "day date point time days hours minutes being had this these must should can you we they "
         "even marked labelled labeled tagged flagged classed rated classified "
         "orders amounts items starting st nd rd th inside ago"
@@ -410,28 +429,46 @@ FORM = (
 )
 SINCE = re.compile(r"(?:before|after|since|past) \w")
 MEASURED = re.compile(
-    r"(?!(?:old|long|away|late|overdue|early|wide|high|heavy|deep|tall|apiece|ago|inclusive|each)$)[a-z-]+"
+    r"(?!(?:old|long|away|late|overdue|early|wide|high|heavy|deep|tall|apiece|ago|inclusive"
+    r"|each)$)[a-z-]+"
 )
-PERIOD = re.compile(r"(?:this|in the (?:last|past)|in an?|per) [\w ]+")
+COMPARATIVE = re.compile(
+    r"\b(?:less|more|fewer|over|under|above|below|least|most|than|that|those|this|these|it"
+    r"|worth|\w+[^aeiou]ier)\b",
+    re.I,
+)
+PERIOD = re.compile(r"(?:this|in the (?:last|past)|in an?|per|an?) [\w ]+")
 PROVIDED = re.compile(
     r",?\s(?:provided(?: that)?|as long as|so long as|(?:but )?only (?:if|when)|if|when)\s", re.I
 )
 SEPARATE = re.compile(r"\s*[,;–—]\s+(?:and |but )?")
-PREDICATE = re.compile(rf"^(?:[\w'-]+ ){{1,4}}?(?:{_ALTERNATIVES})\b|^(?:no|free|half|full)\b", re.I)
+PREDICATE = re.compile(
+    rf"^(?:[\w'-]+ ){{1,4}}?(?:{_ALTERNATIVES})\b|^(?:no|free|half"
+    rf"|full)\b",
+    re.I,
+)
 STATE = re.compile(r"\b(?:is|are) (?!due\b)[a-z]+$", re.I)
 # `Returns are free within 14 days` says its outcome before the limit.
 SAYS_ALL = re.compile(
-    r"\b(?:is|are|was|were)\s+(?!\w+(?:ed|ing)\b|made|sent|bought|worth|between|from|in\b|a\b|an\b)[a-z]+|\bfree\b|\bno\b",
+    r"\b(?:is|are|was|were)\s+(?!\w+(?:ed|ing)\b|made|sent|bought|worth|between|from|in\b|a\b"
+    r"|an\b)[a-z]+|\bfree\b|\bno\b",
     re.I,
 )
 WHICH = re.compile(r"\s(?:that|who|which)(?:'s|'re| is| are| was| were| has been)?\s", re.I)
 BARE_LIMIT = re.compile(
-    r"(?:(?:anything|everything|anyone|everyone|those|amounts?|orders?|ones)\s)?(?:at or )?(?:up to|over|above"
-    r"|under|below|(?:more|less|fewer|longer|older|younger|heavier|lighter|higher|lower|larger|smaller"
-    r"|cheaper|earlier|later) than|at (?:least|most)|from|between|within|after|before|beyond|past|until)\b",
+    r"(?:(?:anything|everything|anyone|everyone|those|amounts?|orders?"
+    r"|ones)\s)?(?:at or )?(?:up to|over|above"
+    r"|under|below|(?:more|less|fewer|longer|older|younger|heavier|lighter|higher|lower|larger"
+    r"|smaller"
+    r"|cheaper|earlier|later) than|at (?:least|most)|from|between|within|after|before|beyond"
+    r"|past|until)\b",
     re.I,
 )
-SHORT = re.compile(r"^(?:[₩$€£]?\d[\d,.]*\S*(?: [a-z-]+){0,3}|free|half price|full price|nothing|none)$", re.I)
+SHORT = re.compile(
+    r"^(?:[₩$€£]?\d[\d,.]*\S*(?: [a-z-]+){0,3}|free|half price|full price"
+    r"|nothing|none)$",
+    re.I,
+)
 ITEMS = re.compile(r",?\s(?:and|or)\s|,\s")
 NEXT = re.compile(r",\s+(?:and\s+)?")
 TAIL = re.compile(r"[,\s]+(?:and\s*)?$")
@@ -439,7 +476,7 @@ LIMITED = re.compile(r"\s(?:(?:for|on|if|when|with)\s)?", re.I)
 # Words after which another clause begins: what stands before them is no subject.
 WITHIN = re.compile(r"\w+ (?:if|when|because|while|where|so|needed|required)\b", re.I)
 THINGS = re.compile(rf"\s(?:(?!(?:{_ALTERNATIVES})\b)[a-z]+s(?=[\s,:])|[a-z]+s$)", re.I)
-DENIED = re.compile(r"\b(?:not|never|no|without)\b|n't\b", re.I)
+DENIED = re.compile(r"\b(?:nobody|none|not|never|no|without)\b|n't\b", re.I)
 SOME = re.compile(
     rf"(?:gold|silver|new|existing|regular|premium|vip|paid|trial|full-time|part-time|student"
     rf"|senior)? ?"
@@ -448,3 +485,9 @@ SOME = re.compile(
     rf"tenants|residents|visitors|drivers|patients|children|kids|adults) (?:{_ALTERNATIVES})\b",
     re.I,
 )
+SEPARATOR = re.compile(
+    r"(?:\s*[;–—]\s*|,\s+|\.\s+|\s+(?=(?:and|but|while|whereas|unless|except)\s))"
+    r"(?:(?:and|but|while|whereas)\s+)?"
+)
+AND = re.compile(r"\s*,?\s+and\s+(?:also\s+)?", re.I)
+OR = re.compile(r"\s*,?\s+or\s+", re.I)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from core.agent.offline.stated import korean_words as w
 from core.agent.offline.stated.amounts import MONEY, amounts
+from core.agent.offline.stated.beside import KOREAN_TOLD_FIRST
 from core.agent.offline.stated.korean_conditions import (
     Found,
     Link,
@@ -28,7 +29,7 @@ def cases_of(sentence: str, before: Sequence[Case] = ()) -> list[Case]:
     Raises NotARule for anything that is neither a condition nor an outcome.
     """
     text = w.POLITE.sub("", re.sub(r"[.!~ㅠㅜㅎㅋ^ ]+$", "", sentence.strip()) + " ").strip()
-    while lead := w.LEADS.match(text):
+    while lead := w.LEADS.match(text) or KOREAN_TOLD_FIRST.match(text):
         text = text[lead.end() :]
     label = w.LABEL.match(text)
     if label is not None and not w.TOLD.search(label["label"]):
@@ -66,6 +67,7 @@ class _Reader:
         self._cases = cases
         self._held: list[Condition] = []
         self._kept: list[Condition] = []
+        self._is_whose = False
         self._either: list[tuple[Condition, ...]] = []
 
     def read(self) -> list[Case]:
@@ -120,7 +122,9 @@ class _Reader:
             return
         topic, subject = _topic(subject)
         if w.WHOSE.search(topic):
-            self._held.append(Condition("조건", f'"{bare(topic)}"', "string"))
+            self._kept = [kept for kept in self._kept if kept.column != "조건"]
+            self._kept.append(Condition("조건", f'"{bare(topic)}"', "string"))
+            self._is_whose = True
         condition = self._named(one, subject)
         self._check_words(f"{subject} {self._text[one.start : one.end]}", condition)
         self._held.append(condition)
@@ -134,6 +138,8 @@ class _Reader:
 
     def _close(self, one: Found, outcome: str) -> None:
         if one.is_else:
+            if self._is_whose:
+                raise NotARule("whether the others are of the same group")
             others = otherwise(self._cases)
             self._cases.append(Case(others, outcome, self._sentence))
             return
@@ -142,10 +148,25 @@ class _Reader:
             raise NotARule("a term that may be a condition")
         if self._either and len(self._held) > 1:
             raise NotARule("conditions of which nobody can tell how they go together")
+        if not self._is_whose and self._lacks_group():
+            raise NotARule("whether it is about the same group")
         kept = [k for k in self._kept if not any(k.column == held.column for held in self._held)]
         for when in (*self._either, (*kept, *self._held)):
             self._cases.append(Case(when, outcome, self._sentence, one.weak))
         self._held, self._either = [], []
+
+    def _lacks_group(self) -> bool:
+        """Whether an earlier case has a group beside a column that this one has alone."""
+        mine = {one.column for one in self._held}
+        return (
+            any(
+                len(case.when) > 1
+                and case.when[0].column == "조건"
+                and mine & {o.column for o in case.when[1:]}
+                for case in self._cases
+            )
+            and "조건" not in mine
+        )
 
     def _named(self, one: Found, words: str) -> Condition:
         """Return the condition with its column, from the words before it or the noun after it."""
@@ -227,9 +248,8 @@ class _Reader:
         number = (low if sign[0] == "<" else high) if between else last.test.split(" ")[-1]
         includes = last.test.endswith("]") if between else "=" in last.test
         is_value = len(last.test.split(" ")) == 1 and not between
-        if (
-            is_value
-            or includes
+        if is_value or (
+            includes
             and {sign, last.test[0]}
             in (
                 {">=", "["},
@@ -299,7 +319,7 @@ def _subject(words: str, condition: Condition) -> str:
         return f"{' '.join(parts)} {_default(condition)}"
     last = parts[-1]
     narrowed = len(parts) > 1 and (
-        any(part in w.NARROWED for part in parts[:-1])
+        any(part in w.NARROWED for part in parts[:-1] if not w.OF_PERSON.search(last))
         or bool(w.WHOSE.search(w.PARTICLE.sub("", last)))
     )
     some = [part for part in parts if w.NARROWING.match(part) or part in w.GROUPS]
@@ -322,6 +342,8 @@ def _is_some(words: list[str]) -> bool:
 def _topic(words: str) -> tuple[str, str]:
     """Return the topic that words begin with, if more follows it, and what follows."""
     parts = words.split()
+    if parts and len(parts) < 4 and w.WHOSE.search(words[:-1]) and re.search("[은는]$", words):
+        return words[:-1], ""
     ends = [
         at
         for at, word in enumerate(parts[:-1], 1)

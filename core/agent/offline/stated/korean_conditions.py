@@ -87,7 +87,7 @@ def _about(text: str, until: int) -> str:
     if first is None or not w.ABOUT.search(first["who"]) or " " in first["who"]:
         return ""
     second = w.WHO.match(text, first.end(), until)
-    is_next = second is not None and len(second["who"].split()) == 1
+    is_next = second is not None and len(second["who"].split()) < 3
     return first[0] if is_next else ""
 
 
@@ -124,8 +124,7 @@ def _more(text: str, found: list[Found]) -> list[Found]:
 def bare(value: str) -> str:
     """Return a group less what leads to it: `울릉도로 가는 택배` is `울릉도`."""
     plain = w.WHERE.sub("", value).strip()
-    most = 3 if w.WHOSE.search(plain) else 2
-    if not plain or len(plain.split()) > most or w.ORDINAL.search(plain):
+    if not plain or len(plain.split()) > 3 or w.ORDINAL.search(plain):
         raise NotARule("a value of many words")
     return plain
 
@@ -229,26 +228,24 @@ def _numbers(text: str) -> Iterator[Found]:
             if compared is None:
                 continue
             test, end = f"{compared[0]} {one.text}".removeprefix("= "), compared[1]
-        ending = _ending(text, end)
-        is_bare, is_only = ending is None, text[: ending[0] if ending else 0].endswith("만")
-        if ending is None:
-            if not re.match(r"\s(?=[^\s,])", text[end:]):
-                if w.LIMIT.search(text[one.end : end]):
-                    raise NotARule("a comparison that nothing follows")
-                continue  # a term in an outcome, as in "3일 이내에 답변"
-            ending = end + 1, Link.THEN, "", ""
         unit = one.unit or (other.unit if span and other else "")
-        condition = Condition("", test, one.kind, unit)
-        yield Found(
-            one.start,
-            ending[0],
-            ending[1],
-            condition,
-            ending[2],
-            ending[3],
-            is_bare=is_bare,
-            weak=is_only,
-        )
+        limit = _number(text, one, end, Condition("", test, one.kind, unit))
+        if limit is not None:
+            yield limit
+
+
+def _number(text: str, one: Amount, end: int, condition: Condition) -> Found | None:
+    """Return a compared number as a condition; None where it is a term in an outcome."""
+    ending = _ending(text, end)
+    if ending is not None:
+        until, link, noun, done = ending
+        is_only = text[:until].endswith("만")
+        return Found(one.start, until, link, condition, noun, done, weak=is_only)
+    if re.match(r"\s(?=[^\s,])", text[end:]):
+        return Found(one.start, end + 1, Link.THEN, condition, is_bare=True)
+    if w.LIMIT.search(text[one.end : end]):
+        raise NotARule("a comparison that nothing follows")
+    return None  # as in "3일 이내에 답변"
 
 
 def _range(text: str, low: Amount, high: Amount) -> tuple[str, int] | None:
@@ -333,8 +330,8 @@ def _categories(text: str) -> Iterator[Found]:
         yield Found(match.start(), match.end(), link, condition, may_be_outcome=not match["if"])
     for match in w.BY.finditer(text):
         done = match["noun"] or ""
-        value = Condition(done, f'"{match["value"]}"', "string")
-        yield Found(match.start(), match.end(), Link.THEN, value)
+        how = Condition(done, f'"{match["value"]}"', "string")
+        yield Found(match.start(), match.end(), Link.THEN, how)
     taken = [(one.start, one.end) for one in amounts(text, korean=True)]
     for match in w.IS.finditer(text):
         if any(start < match.end("value") and match.start("value") < end for start, end in taken):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from core.agent.offline.stated import english, korean
-from core.agent.offline.stated.english_words import TOLD_BESIDE as TOLD_IN_ENGLISH
-from core.agent.offline.stated.korean_words import TOLD_BESIDE as TOLD_IN_KOREAN
+from core.agent.offline.stated.beside import is_beside
 from core.agent.offline.stated.statement import Case, NotARule, in_one_unit
 from core.agent.offline.text import clauses, is_korean
 
@@ -21,28 +22,35 @@ def cases_in(text: str) -> list[Case]:
     """
     try:
         cases: list[Case] = []
+        is_alone = True
         sentences = clauses(text) if len(text) <= MAX_TEXT else []
         if any(len(sentence) > MAX_SENTENCE for sentence in sentences):
             return []
         for sentence in sentences:
             if is_beside(sentence):
+                is_alone = False
                 continue
             read = korean.cases_of if is_korean(sentence) else english.cases_of
             cases = read(sentence, cases)
-        _check(cases)
+        _check(cases, is_alone=is_alone)
         return in_one_unit(cases)
     except NotARule:
         return []
 
 
-def is_beside(sentence: str) -> bool:
-    """Whether a sentence only greets, or tells what happened: no part of any rule."""
-    beside = TOLD_IN_KOREAN if is_korean(sentence) else TOLD_IN_ENGLISH
-    return beside.fullmatch(sentence.strip(".!~ ")) is not None
+# `Children are not allowed on that ward`, after a sentence that told which.
+REFERS = re.compile(
+    r"\b(?:that|this|those|these|such|the same) (?!means?\b|is\b|one\b)[a-z]+|\bthere\b(?!'s)"
+    r"|\bthe other\b"
+    r"|(?:^|\s)(?:그|이|저|해당|같은) [가-힣]|거기|그쪽|이런|그런",
+    re.I,
+)
 
 
-def _check(cases: list[Case]) -> None:
+def _check(cases: list[Case], *, is_alone: bool) -> None:
     """Raise NotARule for a statement about one group of people or things and no other."""
+    if not is_alone and any(REFERS.search(case.then) for case in cases):
+        raise NotARule("it refers to what was told before")
     columns = [{condition.column for condition in case.when} for case in cases]
     for case, mine in zip(cases, columns, strict=True):
         if case.weak and sum(mine <= other or not other for other in columns) < 2:
