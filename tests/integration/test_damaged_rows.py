@@ -102,16 +102,15 @@ async def test_a_kept_run_that_cannot_be_read_is_named(pool: Pool, statement: st
 @pytest.mark.parametrize("table", ["checkpoints", "checkpoint_blobs", "checkpoint_writes"])
 async def test_a_run_that_the_database_does_not_take_is_translated(pool: Pool, table: str) -> None:
     from langchain_core.messages import HumanMessage
-    from langgraph.graph import END, START, MessagesState, StateGraph
+    from langgraph.graph import START, MessagesState, StateGraph
+    from langgraph.types import Send
 
     from core.adapters.postgres.saver import postgres_saver
 
     builder = StateGraph(MessagesState)
     builder.add_node("one", lambda _: {"messages": [HumanMessage("more")]})
     builder.add_node("two", lambda _: {"messages": [HumanMessage("more")]})
-    builder.add_edge(START, "one")
-    builder.add_edge(START, "two")
-    builder.add_edge(["one", "two"], END)
+    builder.add_conditional_edges(START, lambda state: [Send("one", state), Send("two", state)])
     graph = builder.compile(checkpointer=postgres_saver(pool))
     config = {"configurable": {"thread_id": "candidate-2:1"}}
     async with pool.connection() as conn:

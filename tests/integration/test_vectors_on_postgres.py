@@ -248,6 +248,6 @@ async def test_the_doctor_tells_of_search_by_meaning(database: str, tmp_path: Pa
         provider.instead = error(401)
         check = await embeddings_check(settings)
         assert (check.status, check.kind) == (CheckStatus.FAIL, "configuration")
-        unknown = settings.model_copy(update={"embedding_model": "ollama:m"})
+        unknown = settings.model_copy(update={"embedding_model": "mistralai:m"})
         check = await embeddings_check(unknown)
-        assert (check.status, check.fix) == (CheckStatus.FAIL, "pip install langchain-ollama")
+        assert (check.status, check.fix) == (CheckStatus.FAIL, "pip install langchain-mistralai")

@@ -98,7 +98,7 @@ class SpendingContract:
     ) -> Change:
         change = memory_change(change_id, None, f"원화 {change_id}")
         of_run = {"key": key, "candidate_id": candidate_id, "target_id": f"m-{change_id}"}
-        change = change.model_copy(update=of_run | {"epoch": 0})
+        change = change.model_copy(update=of_run | {"epoch": 1 if candidate_id else 0})
         await log.open(change, {})
         return change
 
