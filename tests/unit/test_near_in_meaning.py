@@ -33,7 +33,7 @@ def test_what_differs_in_a_word_or_value_stays_near_at_any_closeness(closeness: 
 
 
 def test_texts_of_one_topic_that_mean_something_else_are_less_near() -> None:
-    new, known = "주차권은 안내데스크에서 받으세요.", "주차권은 안내데스크에 반납하고 나가세요."
+    new, known = "회의실 예약은 공유 달력에서 합니다.", "회의실 예약 취소는 총무팀에 전화로 합니다."
     assert evidence(new, Known("k", "k", known)).is_near
     assert not evidence(new, Known("k", "k", known, closeness=0.1)).is_near
 

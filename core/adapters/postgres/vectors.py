@@ -105,7 +105,6 @@ class PostgresVectors:
         return pause
 
     async def backlog(self) -> VectorBacklog:
-        """Count the documents that lack a vector, and name the other models with vectors."""
         found = await fetch_one(self._pool, "vectors.backlog", model=self._model)
         assert found is not None
         others = tuple(found.pop("others"))
