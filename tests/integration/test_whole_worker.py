@@ -157,7 +157,7 @@ async def test_a_dry_run_says_what_would_be_and_leaves_no_trace(settings: Settin
         assert feedback.id == feedback_id
         assert [receipt.status.value for receipt in verdict.receipts] == ["prepared"]
         assert (await app.stores.inbox.get(feedback_id)).status is FeedbackStatus.QUEUED
-        assert await app.stores.skills.list("t") == ()
+        assert not await app.stores.skills.list("t")
         assert await app.stores.reader.events(feedback_id) == []
         assert not (await app.stores.reader.changes(ChangeFilter(), limit=5, cursor=None))[0]
         assert not await app.stores.runs.candidates("none")

@@ -57,7 +57,10 @@ FOREIGN: Mapping[str, tuple[Route, ...]] = {
     "POST /v1/changes/{change_id}/reject": (Route(body={**SEEN, **REASON}),),
     "POST /v1/changes/{change_id}/edit": (Route(body={**SEEN, "content": "x"}),),
     "POST /v1/changes/{change_id}/refresh": (Route(body={}),),
-    "POST /v1/changes/{change_id}/keep-both": (Route(body={}), Route(body={"dry_run": True})),
+    "POST /v1/changes/{change_id}/keep-both": (
+        Route(body={"seen": "x"}),
+        Route(body={"seen": "x", "dry_run": True}),
+    ),
     "POST /v1/changes/{change_id}/revert": (Route(body={}), Route(body={"dry_run": True})),
     "GET /v1/knowledge": (Route("?agent_id={agent}"), Route("?tenant_id={tenant}")),
     "GET /v1/knowledge/item": (

@@ -109,9 +109,9 @@ class RetentionContract:
     async def _candidate(self, claim: Feedback) -> Candidate:
         content = LearningCandidate(content="금액은 원화로")
         part = AgentFeedback(agent_id="agent-1", agent_name="A", learning_candidate=content)
-        (candidate,) = await self.runs.save_candidates(
-            claim, [part]
-        ) or await self.runs.candidates(claim.id)
+        (candidate,) = await self.runs.save_candidates(claim, [part]) or await self.runs.candidates(
+            claim.id
+        )
         return await self.runs.start(candidate, claim.generation)
 
     async def _checkpoint(self, thread: str) -> None:
