@@ -32,6 +32,7 @@ _FACTORS = [Fraction(n) for n in (1, 12, 7, 24, 60, 100, 1000, 10_000, 3600, 365
 _FACTORS += [1 / factor for factor in _FACTORS[1:]]
 _LITERAL = re.compile(r'(?:date|time)\("[^"]*"\)|"[^"]*"|-?\d+(?:\.\d+)?|\btrue\b|\bfalse\b')
 _UNITS = re.compile(r"""(?<=\d)\s*[A-Za-z가-힣%°₩$€£]+(?=[^"]*(?:"[^"]*"[^"]*)*$)""")
+_MOMENT = re.compile(r"(?<![\d\"])(?:(\d{4}-\d\d-\d\d)|(\d\d:\d\d)(?::00)?)(?![\d\"])")
 _GROUPS = re.compile(r"(?<=\d),(?=\d{3})")
 _NO = re.compile(
     r"without|\bno\b|\bnot\b|\bnone\b|없|미(?!만)|비회|비 |안 |못 |아님|아니|불|false|n't", re.I
@@ -138,7 +139,11 @@ def _wanted(rows: JsonValue) -> DecisionTable:
 
 
 def _feel(test: str) -> str:
-    """Return a test of the set as FEEL: units, and commas within numbers, are for its readers."""
+    """Return a test of the set as FEEL.
+
+    Units, commas within numbers, and dates and times without quotes are for its readers.
+    """
+    test = _MOMENT.sub(lambda one: f'date("{one[1]}")' if one[1] else f'time("{one[2]}:00")', test)
     for text in (
         test,
         _UNITS.sub("", test.replace("%", "")),

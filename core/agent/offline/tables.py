@@ -62,12 +62,17 @@ def _stepped(cases: list[Case], text: str) -> list[Case]:
         return cases
     stepped = list(cases)
     for at, case in enumerate(cases):
-        mine = read_span(case.when[0].test)
+        mine = whole = read_span(case.when[0].test)
         for other in cases:
             span = read_span(other.when[0].test)
-            if mine is None or span is None or other.when[0].column != case.when[0].column:
+            if (
+                mine is None
+                or whole is None
+                or span is None
+                or other.when[0].column != case.when[0].column
+            ):
                 continue
-            if span.within(mine) and (left := mine.without(span)):
+            if span.within(whole) and (left := mine.without(span)):
                 mine = left
         if mine is not None and mine != read_span(case.when[0].test):
             condition = replace(case.when[0], test=write_span(mine))

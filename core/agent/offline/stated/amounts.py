@@ -13,19 +13,28 @@ _BIG = {
     "십": 10, "백": 10**2, "천": 10**3, "만": 10**4, "십만": 10**5, "백만": 10**6,
     "천만": 10**7, "억": 10**8, "조": 10**12,
     "hundred": 10**2, "k": 10**3, "thousand": 10**3, "million": 10**6, "m": 10**6,
-    "billion": 10**9,
+    "billion": 10**9, "grand": 1000,
 }  # fmt: skip
 _NATIVE = {
     "한": 1, "두": 2, "세": 3, "석": 3, "네": 4, "넉": 4, "다섯": 5, "여섯": 6,
     "일곱": 7, "여덟": 8, "아홉": 9,
-    "열": 10, "열한": 11, "열두": 12, "열다섯": 15, "스무": 20, "서른": 30,
+    "하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "열흘": 10, "보름": 15,
+    "스무": 20,
 }  # fmt: skip
 _SPOKEN = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30,
-    "forty": 40, "fifty": 50, "sixty": 60, "ninety": 90, "a hundred": 100, "a thousand": 1000,
-    "a million": 10**6, "a": 1, "an": 1,
+    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14,
+    "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20,
+    "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80,
+    "ninety": 90, "a dozen": 12, "half a dozen": 6, "a": 1, "an": 1,
 }  # fmt: skip
+_SPOKEN_LARGE = {"hundred": 100, "thousand": 1000, "grand": 1000, "million": 10**6}
+_TENS = {"열": 10, "스물": 20, "서른": 30, "마흔": 40, "쉰": 50, "예순": 60, "일흔": 70, "여든": 80}
+_NATIVE |= {
+    f"{ten}{one}": number + digit
+    for ten, number in _TENS.items()
+    for one, digit in [("", 0), *((one, digit) for one, digit in _NATIVE.items() if digit < 10)]
+}
 _SINO = {sign: number for number, sign in enumerate("일이삼사오육칠팔구", 1)}
 _STEPS = {"십": 10, "백": 100, "천": 1000}
 _MONTHS = {
@@ -36,8 +45,8 @@ _MONTHS = {
 }
 
 _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
-_SCALE = r"천만|백만|십만|억|만|천|백|조"
-_LARGE = r"(?:hundred|thousand|million|billion)\b|(?<=\d)[kKM]\b"
+_SCALES = r"(?:[십백천]?[만억조]|[십백천])"
+_LARGE = r"(?:hundred|thousand|million|billion|grand)\b|(?<=\d)[kKM]\b"
 _KOREAN_UNITS = (
     "원|달러|유로|엔|위안|건|개월|개|명|인분|인|세|살|일|주|달|년|시간|분|초|%|퍼센트|프로|도"
     "|점|회|번|차례|"
@@ -83,19 +92,28 @@ _CLOCK = re.compile(
 )
 _SINO_WORDS = r"[일이삼사오육칠팔구]?[십백천만억](?:[일이삼사오육칠팔구십백천만억]*)"
 _KOREAN = re.compile(
-    rf"(?P<lead>[₩$€£]\s?)?(?:(?P<digits>{_DIGITS})\s?(?P<scale>{_SCALE})?"
-    rf"(?:\s?(?P<more>\d[\d,]*)\s?(?P<more_scale>천만|백만|십만|만|천|백))?"
+    rf"(?P<lead>[₩$€£]\s?|영하\s|마이너스\s)?(?:(?P<digits>(?:{_DIGITS})(?:\s?{_SCALES}"
+    rf"(?:\s?\d[\d,]*\s?{_SCALES})*(?:\d{{1,4}}(?=\s?원))?)?)"
     rf"|(?<![가-힣])(?P<native>{'|'.join(sorted(_NATIVE, key=len, reverse=True))})(?=\s?(?:번"
     rf"|명|개|건|시간|달|살|"
     rf"회|장|대|주|차례|병|권|박스|줄|곳|끼|잔))"
-    rf"|(?<![가-힣])(?P<sino>{_SINO_WORDS})(?=\s?(?:원|명|개|건|년|회|점|세|일|퍼센트|달러|자"
-    rf"|킬로)))"
-    rf"\s?(?P<unit>{_KOREAN_UNITS})?(?:\s?어치|째)?"
+    rf"|(?<![가-힣])(?P<days>하루|이틀|사흘|나흘|열흘|보름)"
+    rf"|(?<![가-힣])(?P<sino>{_SINO_WORDS})(?=\s?(?:{_KOREAN_UNITS}))"
+    rf"|(?<![가-힣])(?P<digit>[삼사오육칠팔구]) ?(?=(?:개월|일|주|년|시간|분|퍼센트|프로|킬로"
+    rf"|미터|점|회|세|인)\s?"
+    rf"(?:이상|이하|미만|초과|이내|까지|부터|넘|안|전|후)))"
+    rf"\s?(?P<unit>{_KOREAN_UNITS}|[가-힣A-Za-z]{{1,3}}(?=\s?(?:이상|이하|미만|초과"
+    rf"|이내)(?:[가-힣,\s]"
+    rf"|$)))?(?:\s?어치|째)?"
 )
+_WORDS = "|".join(sorted(_SPOKEN, key=len, reverse=True))
+_TEENS = "|".join(word for word, number in _SPOKEN.items() if " " not in word and len(word) > 2)
+_MORE = "|".join((*_SPOKEN_LARGE, _TEENS))
 _ENGLISH = re.compile(
     rf"(?P<lead>[₩$€£]\s?|\b(?:KRW|USD|EUR"
     rf"|GBP)\s)?(?:(?<![\w.])(?P<digits>{_DIGITS})\s?(?P<scale>{_LARGE})?"
-    rf"|\b(?P<spoken>{'|'.join(sorted(_SPOKEN, key=len, reverse=True))})\b"
+    rf"|\b(?P<spoken>(?:{_WORDS})(?:[\s-](?:{_MORE}))*"
+    rf"(?:(?:(?<=hundred)|(?<=thousand)|(?<=million))\sand\s(?:{_TEENS})(?:-(?:{_TEENS}))?)?)\b"
     r"(?!(?<=\ba)\s(?!year|month|week|day))(?!(?<=\ban)\s(?!hour)))"
     rf"(?:[\s-]?(?P<unit>{_ENGLISH_UNITS})(?![\w]))?",
     re.I,
@@ -172,19 +190,18 @@ def _afternoon(match: re.Match[str]) -> str:
 
 def _number(match: re.Match[str]) -> Amount | None:
     group = match.groupdict()
-    unit = (group["unit"] or "").strip()
-    word = group.get("native") or group.get("spoken") or ""
+    unit = "일" if group.get("days") else (group["unit"] or "").strip()
+    word = group.get("days") or group.get("native") or group.get("spoken") or ""
     if group["digits"]:
-        value = Decimal(group["digits"].replace(",", "")) * _BIG.get(
-            (group["scale"] or "").lower(), 1
-        )
-        if group.get("more"):
-            value += Decimal(group["more"].replace(",", "")) * _BIG[group["more_scale"]]
-    elif group.get("sino"):
-        value = Decimal(_sino(group["sino"]))
+        scale = (group.get("scale") or "").lower()
+        value = _scaled(group["digits"].replace(",", "")) * _BIG.get(scale, 1)
+    elif sino := group.get("sino") or group.get("digit"):
+        value = Decimal(_sino(sino))
     else:
-        value = Decimal(_NATIVE.get(word) or _SPOKEN[word.lower()])
+        value = Decimal(_NATIVE.get(word) or _spoken(word.lower()))
     lead = (group["lead"] or "").strip()
+    if lead in {"영하", "마이너스"}:
+        lead, value = "", -value
     plain = f"{value.normalize():f}"
     return Amount(plain, "number", lead or _unit(unit), *_span(match))
 
@@ -197,6 +214,33 @@ def _unit(word: str) -> str:
         return "degree"
     single = lower.removesuffix("s") if lower.isascii() and len(lower) > 3 else word
     return _UNIT.get(single, single)
+
+
+def _scaled(text: str) -> Decimal:
+    """Return `1억 5천만` or `1천5백만` as a number."""
+    total = part = Decimal(0)
+    for number, scale in re.findall(r"(\d+(?:\.\d+)?)\s?([십백천]?[만억조]|[십백천]|)", text):
+        small, large = (scale[:-1], scale[-1:]) if scale[-1:] in "만억조" else (scale, "")
+        part += Decimal(number) * _STEPS.get(small, 1)
+        if large:
+            total, part = total + part * _BIG[large], Decimal(0)
+    return total + part
+
+
+def _spoken(text: str) -> int:
+    """Return `two hundred and fifty thousand` as a number."""
+    if text in _SPOKEN:
+        return _SPOKEN[text]
+    total = part = 0
+    for word in re.split(r"[\s-]+(?:and\s)?", text):
+        large = _SPOKEN_LARGE.get(word)
+        if large is None:
+            part += _SPOKEN[word]
+        elif large == 100:
+            part = (part or 1) * large
+        else:
+            total, part = total + (part or 1) * large, 0
+    return total + part
 
 
 def _sino(text: str) -> int:

@@ -24,6 +24,8 @@ BEFORE = (
         r"minimum of|min(?:imum)?(?: of)?",
     ),
     (">=", r"(?:from|starting (?:from|at|on)|as of)"),
+    (">=", r"at or (?:above|over)|equal to or (?:above|over|greater than|more than)"),
+    ("<=", r"at or (?:below|under)|equal to or (?:below|under|less than)"),
     (
         ">",
         r"(?:more|greater|higher|longer|larger|bigger|older|heavier|later|bigger|further"
@@ -56,7 +58,8 @@ RANGES = re.compile(
     r"(?:\b(?P<between>between)|\b(?P<from>from)|\b(?:aged|of|in|weighing|costing))?\s*$", re.I
 )
 IF = re.compile(
-    r"(?P<unless>unless\s)?(?P<even>even (?:if|when|where|for)\s)?(?P<if>(?:if|when|whenever"
+    r"(?P<unless>(?:unless|except (?:if|when|where))\s)?(?P<even>even (?:if|when|where"
+    r"|for)\s)?(?P<if>(?:if|when|whenever"
     r"|where|in case|once|for|with|should|as soon as|any time|anytime)\s)?",
     re.I,
 )
@@ -82,7 +85,8 @@ _VERBS = words(
     "touches lift lifts"
 )
 _STARTS = words(
-    "you we they it he she please always never just only automatically also then "
+    "you we they it he she it's there's you're we'll they're you'll please always never just "
+    "only automatically also then "
     "there no free nothing"
 )
 _ALTERNATIVES = "|".join(
@@ -92,12 +96,58 @@ _ALTERNATIVES = "|".join(
 VERB = rf"(?:{_ALTERNATIVES}|{'|'.join(_STARTS)})"
 # What may stand between an amount and the outcome: `days after purchase`, `in total`, `old`.
 POST = re.compile(
-    r"(?:\s(?:inclusive|each|old|long|away|late|overdue|early|wide|high|heavy|deep|tall|in "
+    r"(?:\s(?:inclusive|ago|each|old|long|away|late|overdue|early|wide|high|heavy|deep|tall|in "
     r"total|in value|of age|in a row|or so|"
-    r"a day|a night|an hour|a week|a month|a year|a night|an hour|a head|apiece|per \w+"
+    r"this (?:year|month|week|quarter)|a day|a night|an hour|a week|a month|a year|a night"
+    r"|an hour|a head|apiece|per \w+"
+    r"|(?:after|before) \w+ing (?:it|them|(?:the|an?|your|their) [\w-]+)"
     r"|(?:after|before|since|from|of|in|on|at|to|past|into) (?:the |a |an |their |our |his |her "
     r"|its )?"
     rf"(?!{VERB}\b)[\w-]+(?: (?!{VERB}\b)[\w-]+)?))*",
+    re.I,
+)
+# `above 14.5% moisture goes …`: what is measured.
+OF_WHAT = re.compile(
+    rf"(?<=[%a-z])\s(?!(?:{VERB}|and|or|for|to|in|on|of|at|by|the|a|an|if|when|each|one|both"
+    rf"|old|per|after|before|since|ago|from|past|into)\b)"
+    rf"[a-z-]+(?=\s(?:{_ALTERNATIVES})\b)"
+)
+AND_HAS = re.compile(
+    r"(?:has|have)(?P<no> no)? (?:(?:an?|the|any) )?(?P<value>(?!been\b"
+    r"|to\b)[a-z-]+(?: [a-z-]+)?)"
+    rf"(?=\s(?:{_ALTERNATIVES})\b|,)",
+    re.I,
+)
+_ITEM = (
+    rf"(?!(?:and|or|if|when|the|{_ALTERNATIVES})\b)[A-Za-z][\w-]*(?: (?!(?:and|or"
+    rf"|{_ALTERNATIVES})\b)[\w-]+)?"
+)
+SEVERAL = re.compile(rf"(?P<who>{_ITEM}(?:, {_ITEM})*,? and {_ITEM})(?=\s(?:{_ALTERNATIVES})\b)")
+SPLIT = re.compile(
+    rf"(?P<what>(?:[\w'-]+ ){{0,5}}[\w'-]+?) (?:is|are|costs?|gets?"
+    rf"|pays?) (?P<one>[^,]{{1,30}}?) (?:in|for|on|to)"
+    rf" (?:the )?(?P<some>{_ITEM}(?:, {_ITEM})*(?:,? and {_ITEM})?),? (?:and"
+    rf"|but) (?P<two>[^,]{{1,30}}?)"
+    rf" (?:in|for|on|to) (?:(?P<other>(?:all |the |any )*(?:other (?:\w+ )?\w+|rest)"
+    rf"|everyone else)|(?P<more>{_ITEM}"
+    rf"(?:, {_ITEM})*(?:,? and {_ITEM})?))",
+    re.I,
+)
+_SAYS = (
+    r"(?:are|is|get|gets|need|needs|must|should|can|can't|cannot|may|go|goes|pay|pays|don't"
+    r"|have|has"
+    r"|receive|receives|will|won't)\b"
+)
+RELATIVE = re.compile(
+    r"(?:(?:all|any|every|each)\s)?(?P<who>[A-Za-z][\w-]*(?: [\w-]+)?) (?:that|who|which) "
+    r"(?P<value>(?!are\b|is\b)(?:don't |do not "
+    r"|doesn't )?[a-z]+(?: [\w-]+){0,4}?)(?<! to)(?<! a)(?<! the)(?<! not)"
+    rf"(?=\s{_SAYS})",
+    re.I,
+)
+EXCEPT_FOR = re.compile(
+    r"except (?:for|on|in|at|with) (?P<value>[\w-]+) (?P<who>[\w-]+)(?=,|\s(?:where|when|who"
+    r"|which)\b)",
     re.I,
 )
 ELSE = re.compile(
@@ -105,12 +155,15 @@ ELSE = re.compile(
     r"|(?:for |to |with )?(?:everything|everyone|everybody|anything|anyone|anybody|all) else\b"
     r"|otherwise\b|if not\b|else\b"
     r"|(?:for |to )?(?:all |any |the )?(?:others\b|the rest\b|rest\b|remainder\b|remaining \w+"
-    r"|other \w+(?: \w+)?(?= (?:must|should|can|can't|may|will|need|needs|get|gets|go|goes|pay|"
+    r"|other \w+(?: \w+)?(?= (?:you|we|they|it|must|should|can|can't|may|will|need|needs|get"
+    r"|gets|go|goes|pay|"
     r"pays|are|is|don't|do|have|ship|stay|take|cost|costs)\b)))[,:]?",
     re.I,
 )
 LEADS = re.compile(
-    r"^(?:from now on|going forward|in future|please|also|as a rule|remember|note(?: that)?|fyi"
+    r"^(?:for what it's worth|for the record|basically|actually|again|remember that|right"
+    r"|anyway|from now on|going forward|in future|please|also|as a rule|remember|note(?: that)?"
+    r"|fyi"
     r"|just so you know|hi|ok|okay|so|and|"
     r"by the way|our rule is|the rule is|our policy is(?: that)?|we agreed(?: that)?"
     r"|always)[,:]?\s+",
@@ -125,7 +178,9 @@ VAGUE = re.compile(
     r"|unsure|not sure|hesitat\w*|let it slide|flexible|"
     r"it's fine|feel free|use your|common sense|ideally|preferably|likely|seems?|looks? like"
     r"|appropriate|nearly|almost|lenient|"
-    r"tends?|prefer|rather|good idea|best to|might|case by case|within reason|gut)\b",
+    r"gentl\w+|kind(?:ly|er)?|friendly|warmly|politely|tone|mood|upset|angry|nervous|stressed"
+    r"|softly|empath\w+"
+    r"|tends?|prefer|rather|good idea|best to|might|case by case|within reason|gut)\b",
     re.I,
 )
 EXCEPT = re.compile(
@@ -179,8 +234,9 @@ DOES = re.compile(
     r"(?P<who>(?:it|they|he|she|you|we|(?:the |an? )?[\w-]+))(?P<not> don't| doesn't| do not| "
     r"does not)? "
     r"(?P<value>(?:book|pay|order|come|arrive|apply|travel|collect|go|call|sign|register"
-    r"|deliver|ship|buy|live|fly|sit|work|park)(?:e?s)? "
-    r"(?:by|via|through|in|on|online|from|to|at|with|for)(?: (?:the |an? )?[\w-]+(?: or (?:the "
+    r"|deliver|ship|buy|live|fly|sit|work|park|fall|land)(?:e?s)? "
+    r"(?:by|via|through|in|on|online|from|to|at|with|for)(?: (?:the |an? )?[\w-]+"
+    r"(?: (?!or\b|and\b|then\b)[\w-]+)?(?: or (?:the "
     r"|an? )?[\w-]+)?)?)(?=\s*(?:,|:|$|\s(?:then|and|or)\b))",
     re.I,
 )
@@ -195,8 +251,9 @@ CATEGORY = re.compile(
     r"(?:(?<=s)|(?<=people)|(?<=staff)|(?<=men)|(?<=children)|(?<=one)|(?<=body)|(?<=crew))"
     r"(?:\s(?:(?:marked|labelled|labeled|tagged|flagged|classed|rated|classified|that are|who "
     r"are|which are)(?: as)?"
-    rf"|(?P<how>from|with|without|in|under|for|to|by))\s(?:an? |the |any "
-    rf")?(?P<value>(?!{_MODALS})[\w-]+(?: (?!{_MODALS})[\w-]+){{0,2}}))?"
+    rf"|(?P<how>not (?:from|in|on)|from|with|without|in|under|for|to|by))\s(?:an? |the |any "
+    rf")?(?P<value>(?!{_MODALS})[\w-]+(?: (?!{_MODALS})[\w-]+){{0,2}}"
+    rf"(?:(?:, (?!{_MODALS})[\w-]+)+,? (?:or|and) (?!{_MODALS})[\w-]+)?))?"
     rf"(?=\s(?:{_ALTERNATIVES})\b)",
     re.I,
 )
@@ -209,17 +266,21 @@ HAS = re.compile(
     re.I,
 )
 _DOWN = (
-    "newer|lighter|smaller|shorter|younger|cheaper|below|under|less|fewer|lower|earlier"
+    "up to(?= (?:that|it|this))|newer|closer|colder|cooler|lighter|smaller|shorter|younger"
+    "|cheaper|below|under|less|fewer|lower|earlier"
     "|before|sooner"
 )
-_UP = "heavier|larger|bigger|longer|older|above|over|more|higher|later|after|beyond"
+_UP = "warmer|hotter|heavier|larger|bigger|longer|older|above|over|more|higher|later|after|beyond"
 SAME = re.compile(
-    rf"(?:for |with )?(?:(?:anything|everything|anyone|everyone|those|ones|orders|amounts|all"
+    rf"(?:(?P<since>from (?:that (?:day|date|point|time)|then)(?: on(?:wards?)?)?)|"
+    rf"(?:for |with )?(?:at or )?(?:(?:anything|everything|anyone|everyone|those|ones|orders"
+    rf"|amounts|all"
     rf"|any) )?(?:(?P<down>{_DOWN})|(?P<up>{_UP}))"
     rf"(?: (?:than )?(?:that|this|it)| ones?| (?:amounts?|orders?|items?|claims?|loans?"
     rf"|parcels?|groups?|bookings?"
     rf"|purchases?"
-    rf"|(?!(?:{_ALTERNATIVES})\b)\w+s))?(?=[,:]?\s(?:(?!\d)[^\d\s$£€₩]))[,:]?(?!(?<!er)\s(?:than"
+    rf"|(?!(?:{_ALTERNATIVES})\b)\w+s))?)(?!\sthan\b)(?=$"
+    rf"|[,:]?\s(?:(?!\d)[^\d\s$£€₩]))[,:]?(?!(?<!er)\s(?:than"
     rf"|the|a|an"
     rf"|\d)\b)",
     re.I,
@@ -235,12 +296,16 @@ PERSONS = re.compile(
 LIMITS = re.compile(
     r"\b(?:over|above|under|below|(?:more|less|fewer|longer|higher|older) than|exceeding) "
     r"(?:the )?[₩$€£]?\d"
-    r"|\d[\w%,.]*(?: \w+)? (?:or|and) (?:more|over|above|up|less|under|below|fewer)\b|\bafter \d",
+    r"|\b(?:after|before|above|below|over|under|beyond|past|than|until) (?:that|this|it|then)\b"
+    r"|\d[\w%,.]*(?: \w+)? (?:or|and) (?:more|over|above|up|less|under|below|fewer|\w+er)\b"
+    r"|\bafter \d",
     re.I,
 )
 TURNED = re.compile(
-    r"\s(?:if|when|for|on)\s|(?:(?<=applies)|(?<=apply)|(?<=added)|(?<=offered)"
-    r"|(?<=given))\sto\s|\s(?=(?:after|over|above|under|below|beyond|past)\s)",
+    r"\s(?:if|when|for|on)\s|,?\s(?:provided(?: that)?|as long as|so long as)\s|(?:(?<=applies)"
+    r"|(?<=apply)|(?<=added)|(?<=offered)"
+    r"|(?<=given)|(?=\sto (?:anyone|anybody|people|customers|guests|children|minors)\b))\sto\s"
+    r"|\s(?=(?:after|over|above|under|below|beyond|past)\s)",
     re.I,
 )
 GIVEN = re.compile(r"(?:no|free|half|full|double|triple|extra|\d+%)\b", re.I)
@@ -263,7 +328,7 @@ UP_TO = re.compile(
 GOES_ON = re.compile(
     rf"[;–—]|\band (?!(?:{_ALTERNATIVES}|then|also|to|a|an|the \w+$)\b)[\w'-]+(?: "
     rf"[\w'-]+){{0,2}} (?:{_ALTERNATIVES})\b|"
-    r",\s*(?!(?:then|not|even|plus|in|on|for|by|without|including|no matter|please)\b)"
+    r",\s*+(?!(?:then|not|no matter|please)\b)"
     r"|\bneither\b|\bones\b|\bothers\b",
     re.I,
 )
@@ -296,16 +361,120 @@ PLACED = re.compile(
 PLACE = re.compile(r"\s(?:from|to|in|at|on|into|past) (?!total\b|value\b|a row\b|length\b)", re.I)
 # What may follow a later condition at once: an outcome whose verb was said before.
 LATER = re.compile(
-    r"\s(?:by|a|an|the|at|to|half|full|free|no|none|once|twice|double|three|two"
+    r"\s(?:to|by|a|an|the|at|to|half|full|free|no|none|once|twice|double|three|two"
     r"|one|[$€£]?\d)\b",
     re.I,
 )
 OTHERWISE = re.compile(r"\s*[,;:–-]\s*(?:otherwise|else|if not),?\s+(?P<then>.+)", re.I)
-LABEL = re.compile(r"[A-Z][a-z]+(?: [a-z]+){0,3}:\s(?=[\d$€£])")
+# `Racking: up to 400 kg …`, `Late pick-up... over 10 minutes …`
+LABEL = re.compile(
+    r"(?!(?:if|when|otherwise|unless|for|any"
+    r"|all)\b)(?P<label>[A-Za-z][A-Za-z' -]{2,50}?(?:, [a-z' ]{2,30})?)"
+    r"(?::|\.\.\.|…)\s(?=.*\d)",
+    re.I,
+)
+PLAINER = (
+    (re.compile(r"\b(under|over)[- ](?=\d+s\b)(\d+)s\b", re.I), r"people \1 \2"),
+    (re.compile(r"\b(if|when|unless) (?:both|either)\s", re.I), r"\1 "),
+    (re.compile(r"\bhalf an hour\b", re.I), "30 minutes"),
+    (re.compile(r"\bup to but not including\b", re.I), "up to just under"),
+)
+LOWER = re.compile(
+    r"(?:\b(?P<with>from|at least|starting (?:at|from))|\b(?:over|above|more than|after|beyond"
+    r"|past"
+    r"|(?:longer|older|heavier|higher|larger|bigger|greater|warmer|colder) than))\s*$",
+    re.I,
+)
+UPPER = re.compile(
+    r"\s?,?(?:\s?(?:and|but|through))?\s(?:(?P<without>(?:up to just )?under|below|(?:less|fewer"
+    r"|lower|lighter|shorter|younger) than)|up to(?: and including)?|at most|until|no more than"
+    r"|not (?:over|above|more than))\s",
+    re.I,
+)
+AND_UP_TO = re.compile(r",?\s(?:and |but )?(?:up )?to (?:and including )?[₩$€£]?(?=\d)", re.I)
+# Words that only say how a sentence is built. Any other must be in a row.
+NO_MORE = re.compile(
+    r"\bno ?one else|\bnothing else|\bnobody else|\bnone of the (?:others|rest)|\bif not\b"
+    r"|\b(?:no|not) (?:more|less|fewer|later|longer|older|younger|earlier|higher|lower|larger"
+    r"|heavier) than"
+    r"|\bnot (?:over|above|exceeding)"
+)
+SPOKEN = re.compile(r"(?<![\w-])[a-z][a-z'-]*")
+FORM = (
+    LINKS
+    | ARTICLES
+    | BARE
+    | words(
+        "if when whenever where once unless except provided case which so as long soon any time "
+        "case "
+        "and or but while whereas than more less fewer greater higher longer larger bigger older "
+        "heavier later warmer hotter taller wider faster further farther lower shorter smaller "
+        "younger lighter earlier cheaper sooner colder cooler closer newer nearer slower over "
+        "above "
+        "under below beyond past after before within by up down upwards upward onwards onward "
+        "between through until till exceeding exceeds exceed excess least most maximum minimum max "
+        "min inclusive including otherwise else other others rest remainder remaining everyone "
+        "everything everybody anyone anything anybody someone one ones two three four five six "
+        "seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty ninety hundred "
+        "thousand million billion dozen half k m am pm noon percent per cent won dollars dollar "
+        "euros euro pounds pound krw usd eur gbp january february march april may june july august "
+        "september october november december jan feb mar apr jun jul aug sep oct nov dec then "
+        "there "
+        "it's that's he's she's they've who's you've just also simply people who whoever whose "
+        "with "
+        "day date point time days hours minutes being had this these must should can you we they "
+        "even marked labelled labeled tagged flagged classed rated classified "
+        "orders amounts items starting st nd rd th inside ago"
+    )
+)
+SINCE = re.compile(r"(?:before|after|since|past) \w")
+MEASURED = re.compile(
+    r"(?!(?:old|long|away|late|overdue|early|wide|high|heavy|deep|tall|apiece|ago|inclusive"
+    r"|each)$)[a-z-]+"
+)
+COMPARATIVE = re.compile(
+    r"\b(?:less|more|fewer|over|under|above|below|least|most|than|that|those|this|these|it"
+    r"|worth|\w+[^aeiou]ier)\b",
+    re.I,
+)
+PERIOD = re.compile(r"(?:this|in the (?:last|past)|in an?|per|an?) [\w ]+")
+PROVIDED = re.compile(
+    r",?\s(?:provided(?: that)?|as long as|so long as|(?:but )?only (?:if|when)|if|when)\s", re.I
+)
+SEPARATE = re.compile(r"\s*[,;–—]\s+(?:and |but )?")
+PREDICATE = re.compile(
+    rf"^(?:[\w'-]+ ){{1,4}}?(?:{_ALTERNATIVES})\b|^(?:no|free|half"
+    rf"|full)\b",
+    re.I,
+)
+STATE = re.compile(r"\b(?:is|are) (?!due\b)[a-z]+$", re.I)
+# `Returns are free within 14 days` says its outcome before the limit.
+SAYS_ALL = re.compile(
+    r"\b(?:is|are|was|were)\s+(?!\w+(?:ed|ing)\b|made|sent|bought|worth|between|from|in\b|a\b"
+    r"|an\b)[a-z]+|\bfree\b|\bno\b",
+    re.I,
+)
+WHICH = re.compile(r"\s(?:that|who|which)(?:'s|'re| is| are| was| were| has been)?\s", re.I)
+BARE_LIMIT = re.compile(
+    r"(?:(?:anything|everything|anyone|everyone|those|amounts?|orders?"
+    r"|ones)\s)?(?:at or )?(?:up to|over|above"
+    r"|under|below|(?:more|less|fewer|longer|older|younger|heavier|lighter|higher|lower|larger"
+    r"|smaller"
+    r"|cheaper|earlier|later) than|at (?:least|most)|from|between|within|after|before|beyond"
+    r"|past|until)\b",
+    re.I,
+)
+SHORT = re.compile(
+    r"^(?:[₩$€£]?\d[\d,.]*\S*(?: [a-z-]+){0,3}|free|half price|full price"
+    r"|nothing|none)$",
+    re.I,
+)
+ITEMS = re.compile(r",?\s(?:and|or)\s|,\s")
+LIMITED = re.compile(r"\s(?:(?:for|on|if|when|with)\s)?", re.I)
 # Words after which another clause begins: what stands before them is no subject.
 WITHIN = re.compile(r"\w+ (?:if|when|because|while|where|so|needed|required)\b", re.I)
 THINGS = re.compile(rf"\s(?:(?!(?:{_ALTERNATIVES})\b)[a-z]+s(?=[\s,:])|[a-z]+s$)", re.I)
-DENIED = re.compile(r"\b(?:not|never|no|without)\b|n't\b", re.I)
+DENIED = re.compile(r"\b(?:nobody|none|not|never|no|without)\b|n't\b", re.I)
 SOME = re.compile(
     rf"(?:gold|silver|new|existing|regular|premium|vip|paid|trial|full-time|part-time|student"
     rf"|senior)? ?"
@@ -314,3 +483,9 @@ SOME = re.compile(
     rf"tenants|residents|visitors|drivers|patients|children|kids|adults) (?:{_ALTERNATIVES})\b",
     re.I,
 )
+SEPARATOR = re.compile(
+    r"(?:\s*[;–—]\s*|,\s+|\.\s+|\s+(?=(?:and|but|while|whereas|unless|except)\s))"
+    r"(?:(?:and|but|while|whereas)\s+)?"
+)
+AND = re.compile(r"\s*,?\s+and\s+(?:also\s+)?", re.I)
+OR = re.compile(r"\s*,?\s+or\s+", re.I)
