@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from core.agent.offline import rules
 from core.agent.offline.tables import rows_of
+from tests.evals.rules import lines
 
 Rows = list[tuple[tuple[str, ...], str]]
 SAID: list[tuple[str, Rows]] = [
@@ -45,6 +46,29 @@ SAID: list[tuple[str, Rows]] = [
       (('"Students"', '"book by phone"'), "it's $4")]),
     ("Samples below 4 degrees or above 8 degrees are discarded.",
      [(("< 4",), "are discarded"), (("> 8",), "are discarded")]),
+    ("등급이 3점이면 무료, 그 이상은 유료입니다.", [(("3",), "무료"), (("> 3",), "유료입니다")]),
+    ("5kg까지 4천원, 10kg까지 6천원이고요, 10kg 넘는 건 접수 불가예요.",
+     [(("<= 5",), "4천원"), (("(5..10]",), "6천원임"), (("> 10",), "접수 불가예요")]),
+    ("19세 미만은 동의서가 없으면 접수가 안 되고, 있으면 됩니다.",
+     [(("< 19", '"없음"'), "접수가 안 됨"), (("< 19", '"있음"'), "됩니다")]),
+    ("바로 지급합니다, 청구액이 오십만 원 이하일 때는요.", [(("<= 500000",), "바로 지급합니다")]),
+    ("26세부터 70세까지만 가입 가능하고, 그보다 어리거나 많으면 불가입니다.",
+     [(("[26..70]",), "가입 가능함"), (("not([26..70])",), "불가입니다")]),
+    ("100만원을 넘으면 팀장 승인을 받아요. VIP 고객이면 넘어도 승인 없이 진행합니다.",
+     [(("> 1000000", 'not("VIP 고객")'), "팀장 승인을 받아요"),
+      (("> 1000000", '"VIP 고객"'), "승인 없이 진행합니다")]),
+    ("어제 상담원이 반대로 안내했더라고요. 5천 달러를 넘으면 필요하고 그 이하는 불필요합니다.",
+     [(("> 5000",), "필요함"), (("<= 5000",), "불필요합니다")]),
+    ("Racking: up to and including 400 kg goes on top, over 400 and up to 900 the middle one, "
+     "and anything heavier than 900 stays on the floor.",
+     [(("<= 400",), "goes on top"), (("(400..900]",), "the middle one"),
+      (("> 900",), "stays on the floor")]),
+    ("Shipments over two hundred and fifty kg go by road, provided the destination is domestic.",
+     [(("> 250", '"domestic"'), "go by road")]),
+    ("Under-25s pay $20, except on corporate bookings where there's no fee.",
+     [(("< 25", 'not("corporate")'), "pay $20"), (("< 25", '"corporate"'), "there's no fee")]),
+    ("Returns are free within 14 days, after that there's a fee.",
+     [(("<= 14",), "Returns are free"), (("> 14",), "there's a fee")]),
 ]  # fmt: skip
 WHOLE = [
     "주문이 100만원을 넘으면 팀장 승인을 받되, 단골이면 생략합니다. 다만 금요일은 예외입니다.",
@@ -64,6 +88,12 @@ WHOLE = [
     "Kim prefers calls before 10 am.",
     "Weekend orders over $50 ship free.",
     "If the caller sounds upset, slow down and listen.",
+    "You told a mum she could visit intensive care. Children under 12 are not allowed on it.",
+    "Nobody under 16 gets a solo rental.",
+    "Orders over $50 and gold members or staff ship free.",
+    "여자 탈의실은 2층, 남자 탈의실은 3층입니다.",
+    "직원은 10만원 이상이면 승인이 필요합니다. 10만원 미만이면 그냥 써도 됩니다.",
+    "재고가 10개 이상이고 평일이거나 VIP면 당일 발송합니다.",
 ]
 
 
@@ -96,6 +126,14 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=14).map(" ".join) | st.text(max_size=60))
 def test_any_text_is_read_or_left(text: str) -> None:
+    assert all(row.outcome for row in rows_of(text))
+
+
+WORDS = st.sampled_from(sorted({w for line in lines("open") for w in str(line["text"]).split()}))
+
+
+@given(st.lists(WORDS, max_size=25).map(" ".join))
+def test_words_of_rules_in_any_order_are_read_or_left(text: str) -> None:
     assert all(row.outcome for row in rows_of(text))
 
 

@@ -85,7 +85,7 @@ class _Reader:
             self._cases.append(Case((), base_of(self._text[: heads[0].start]), self._sentence))
         is_turned = not heads or heads[0].start or (heads[0].weak and w.INSIDE.search(self._text))
         if is_turned and not is_base:
-            return self._elliptical() or self._turned()
+            return self._turned()
         if len(heads) == 1 and not self._cases:
             self._add(*self._limited(heads[0]))
         else:
@@ -447,34 +447,6 @@ class _Reader:
         if word is None or not re.fullmatch(w.VERB, word[1], re.I):
             return None
         return end
-
-    def _elliptical(self) -> list[Case]:
-        """Read `the agent up to 25 pounds, the lead above that`: each outcome, then its limit."""
-        parts = [0, *(match.end() for match in w.NEXT.finditer(self._text))]
-        if len(parts) < 2:
-            return []
-        heads: list[_Head] = []
-        cases: list[Case] = []
-        for start, end in zip(parts, [*parts[1:], len(self._text)], strict=True):
-            stop = start + len(w.TAIL.sub("", self._text[start:end]))
-            for word in w.LIMITED.finditer(self._text, start, stop):
-                known = [one for head in heads for when in head.whens for one in when]
-                if not w.BARE_LIMIT.match(self._text, word.end()):
-                    continue
-                read = self._number(word.end(), known)
-                if read is not None and read[1] == stop:
-                    head: _Head | None = _Head(word.start(), stop, ((read[0],),))
-                else:
-                    head = self._same(word.end(), heads)
-                if head is not None and head.end == stop:
-                    heads.append(head)
-                    outcome = outcome_of(self._text[start : word.start()])
-                    cases.append(Case(head.whens[0], outcome, self._sentence))
-                    break
-            else:
-                return []
-        self._cases += cases
-        return self._cases
 
     def _turned(self) -> list[Case]:
         """Read `Use the freight desk if the parcel weighs more than 20 kg`."""

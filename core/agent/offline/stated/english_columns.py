@@ -103,6 +103,7 @@ def tests_of(value: str) -> str:
 
 
 def stem_of(column: str) -> str:
+    """Return a column in lower case, without plurals and its unit, by which columns are told."""
     return re.sub(r"s\b|\s*\([^)]*\)$", "", column.casefold())
 
 
@@ -117,6 +118,7 @@ def subject_of(words: str) -> str:
 
 
 def outcome_of(text: str) -> str:
+    """Return a text as an outcome. Raises NotARule if it has a condition of its own."""
     plain = re.sub(
         r"^(?:in which case|where|then|they|it|please)\s+(?:then |they |it )?",
         "",
@@ -124,7 +126,7 @@ def outcome_of(text: str) -> str:
         flags=re.I,
     )
     plain = re.sub(r"[,;\s]+(?:and|while|whereas|but)$", "", plain)
-    if not re.search(r"\w", plain):
+    if not re.search(r"\w", plain) or re.match(r"(?:than|of|or)\b", plain):
         raise NotARule("no outcome")
     leftover = (w.EXCEPT, w.INSIDE, w.LIMITS, w.GOES_ON, w.FOR_SOME)
     if any(pattern.search(plain) for pattern in leftover):

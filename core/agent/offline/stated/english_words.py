@@ -279,7 +279,7 @@ SAME = re.compile(
     rf"(?: (?:than )?(?:that|this|it)| ones?| (?:amounts?|orders?|items?|claims?|loans?"
     rf"|parcels?|groups?|bookings?"
     rf"|purchases?"
-    rf"|(?!(?:{_ALTERNATIVES})\b)\w+s))?)(?=$"
+    rf"|(?!(?:{_ALTERNATIVES})\b)\w+s))?)(?!\sthan\b)(?=$"
     rf"|[,:]?\s(?:(?!\d)[^\d\s$£€₩]))[,:]?(?!(?<!er)\s(?:than"
     rf"|the|a|an"
     rf"|\d)\b)",
@@ -470,8 +470,6 @@ SHORT = re.compile(
     re.I,
 )
 ITEMS = re.compile(r",?\s(?:and|or)\s|,\s")
-NEXT = re.compile(r",\s+(?:and\s+)?")
-TAIL = re.compile(r"[,\s]+(?:and\s*)?$")
 LIMITED = re.compile(r"\s(?:(?:for|on|if|when|with)\s)?", re.I)
 # Words after which another clause begins: what stands before them is no subject.
 WITHIN = re.compile(r"\w+ (?:if|when|because|while|where|so|needed|required)\b", re.I)

@@ -324,7 +324,7 @@ def _categories(text: str) -> Iterator[Found]:
             if match["or"]
             else Link.EVEN
         )
-        if w.SUFFICES.match(text, match.end()):
+        if (match["what"] or "").endswith("만") and w.SUFFICES.match(text, match.end()):
             continue  # `확인서만 있으면 됩니다`
         condition = Condition(match["what"] or "", test, "string")
         yield Found(match.start(), match.end(), link, condition, may_be_outcome=not match["if"])

@@ -166,7 +166,8 @@ INSIDE = re.compile(
     r"|$)"
 )
 IDIOMS = re.compile(
-    r"(?:[어아]도|해도|여도|라도|도|[가-힣]면) ?(?:돼|되|됩|된|괜찮|무방|상관|좋)[가-힣]*|안 "
+    r"(?:[어아]도|해도|여도|라도|도|만 있으면|(?<!있으)(?<!없으)면)"
+    r" ?(?:돼|되|됩|된|괜찮|무방|상관|좋)[가-힣]*|안 "
     r"해도|그래도"
 )
 # What only says how a condition is built. Any other word of it must be in its column or test.

@@ -13,6 +13,13 @@ from core.agent.offline.text import clauses, is_korean
 # the length: 20,000 syllables without a blank took minutes.
 MAX_SENTENCE = 300
 MAX_TEXT = 2_000
+# `Children are not allowed on that ward`, after a sentence that told which.
+REFERS = re.compile(
+    r"\b(?:that|this|those|these|such|the same) (?!means?\b|is\b|one\b)[a-z]+|\bthere\b(?!'s)"
+    r"|\bthe other\b"
+    r"|(?:^|\s)(?:그|이|저|해당|같은) [가-힣]|거기|그쪽|이런|그런",
+    re.I,
+)
 
 
 def cases_in(text: str) -> list[Case]:
@@ -38,19 +45,10 @@ def cases_in(text: str) -> list[Case]:
         return []
 
 
-# `Children are not allowed on that ward`, after a sentence that told which.
-REFERS = re.compile(
-    r"\b(?:that|this|those|these|such|the same) (?!means?\b|is\b|one\b)[a-z]+|\bthere\b(?!'s)"
-    r"|\bthe other\b"
-    r"|(?:^|\s)(?:그|이|저|해당|같은) [가-힣]|거기|그쪽|이런|그런",
-    re.I,
-)
-
-
 def _check(cases: list[Case], *, is_alone: bool) -> None:
     """Raise NotARule for a statement about one group of people or things and no other."""
-    if not is_alone and any(REFERS.search(case.then) for case in cases):
-        raise NotARule("it refers to what was told before")
+    if not is_alone and (len(cases) == 1 or any(REFERS.search(case.then) for case in cases)):
+        raise NotARule("what was told before may be a condition")
     columns = [{condition.column for condition in case.when} for case in cases]
     for case, mine in zip(cases, columns, strict=True):
         if case.weak and sum(mine <= other or not other for other in columns) < 2:
