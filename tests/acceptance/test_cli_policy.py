@@ -24,9 +24,11 @@ ASK = {
         "knowledge import",
         "knowledge restore",
     ),
-    *("retract", "rule import", "run"),
+    *("retract", "rule import", "run", "skill import"),
 }
-DECIDE = {"changes approve", "changes edit", "changes refresh", "changes reject"}
+DECIDE = {
+    *("changes approve", "changes edit", "changes keep-both", "changes refresh", "changes reject"),
+}
 NEITHER = {
     *("agents add", "agents import", "agents list", "changes list", "changes show"),
     *("config show", "costs", "db copy", "db migrate", "db status"),
@@ -35,7 +37,14 @@ NEITHER = {
     *("intake pause", "intake resume", "intake status", "knowledge export", "knowledge history"),
     *("knowledge list", "knowledge search", "knowledge show", "rule check", "rule decide"),
     *("rule export", "serve computer-use", "serve skills", "skill graph", "skill inspect"),
-    *("skill package", "skill validate", "tokens add", "tokens link", "tokens list"),
+    *(
+        "skill export",
+        "skill package",
+        "skill validate",
+        "tokens add",
+        "tokens link",
+        "tokens list",
+    ),
     "tokens revoke",
 }
 SKILL = "---\nname: refund\ndescription: How to refund. Use it for refunds.\n---\n# R\n"
@@ -86,10 +95,16 @@ def test_whatever_asks_for_a_change_it_waits(home: Home) -> None:
     (latest, *_) = [item["id"] for item in home.items("changes", "list", "--status", "applied")]
     rule = home.path / "rule.dmn"
     rule.write_text(learnt(row("> 10", "팀장"), row("<= 10", "없음")).xml, encoding="utf-8")
+    (folder := home.path / "returns").mkdir()
+    returns = SKILL.replace("refund", "returns")
+    (folder / "SKILL.md").write_text(returns, encoding="utf-8")
     asks = {
         "import": lambda: home.bring(kind="MEMORY", content="회의록은 노션에 올린다"),
         "rule import": lambda: home.ask(
             "rule", "import", str(rule), "--agent", "a", "--tenant", "t"
+        ),
+        "skill import": lambda: home.call(
+            "skill", "import", str(folder), "--agent", "a", "--tenant", "t"
         ),
         "agents skills": lambda: home.ask("agents", "skills", "a", "--remove", "refund"),
         "revert": lambda: home.ask("changes", "revert", str(latest)),

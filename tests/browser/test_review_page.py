@@ -262,13 +262,15 @@ async def test_of_a_text_too_large_for_the_editor_it_is_said_how_to_edit_it(
     console: Console, page: Page, enter: Enter
 ) -> None:
     tenant = await enter(page)
-    await console.say(tenant, "desk", FACT)
+    await console.say(tenant, "desk", PROCEDURE)
     change = await _only(console, tenant)
-    body = {"seen": change["content_hash"], "content": "가" * 150_000}
+    head = f"---\nname: {change['target_name']}\ndescription: Refunds. Use it for refunds.\n---\n"
+    long = f"{head}# R\n\n{'가' * 150_000}\n"
+    body = {"seen": change["content_hash"], "content": long}
     async with console.client() as http:
         edited = await http.post(f"/v1/changes/{change['id']}/edit", json=body)
     assert edited.is_success, edited.text
     await page.goto(f"{console.base}/console/review")
     await page.get_by_role("button", name="수정", exact=True).click()
-    await page.get_by_text(f"skill-worker changes edit {change['id']} --file").wait_for()
+    await page.get_by_text(f"skill-worker changes edit {change['id']} --folder").wait_for()
     assert not await page.get_by_role("button", name="저장").is_visible()
