@@ -40,6 +40,6 @@ def mount(app: FastAPI, opened: Opened, home: Path) -> None:
         dark=None,
         tailwind=False,
         reconnect_timeout=30.0,
-        binding_refresh_interval=None,  # no page binds by polling, which wakes up ten times a second
+        binding_refresh_interval=None,  # no page binds by polling ten times a second
         show_welcome_message=False,
     )
