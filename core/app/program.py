@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
@@ -68,6 +69,7 @@ ABANDONED_SECONDS = 60.0
 PRUNE_SECONDS = 60.0
 REVIEW_SECONDS = 60.0  # interval of reminders about overdue reviews
 EMBED_SECONDS = 1.0  # interval of checks for documents without a vector
+_COLLECTED_AFTER = 2_000, 10, 25  # in place of Python's 700, 10, 10
 PROBE_SECONDS = 1.0  # interval of checks whether the model needs a probe
 # Sources are told of an end after it: runs are stored for at least this long, whatever the settings
 # say.
@@ -259,6 +261,17 @@ async def _beside(works: Iterable[Awaitable[None]]) -> AsyncIterator[None]:
         yield
     finally:
         await end_tasks(tasks)
+
+
+def spare_collections() -> None:
+    """Collect garbage more rarely, and none of what is there by now, in a process that serves.
+
+    A full collection stops all pieces and calls. Measured: a seventh of a second over what is
+    loaded by now and stays; then 30 to 50 ms every few seconds over what is cached, which the
+    higher thresholds make rarer. With both, 32 pieces at a time get 1 % more done.
+    """
+    gc.freeze()
+    gc.set_threshold(*_COLLECTED_AFTER)
 
 
 @asynccontextmanager

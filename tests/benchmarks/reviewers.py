@@ -15,7 +15,7 @@ from typing import NamedTuple, TypedDict
 from starlette.types import Receive, Scope, Send
 
 from core.adapters.embedded.http_server import run_server
-from core.app.program import App, open_app
+from core.app.program import App, open_app, spare_collections
 from core.domain.models import Agent, ChangeFilter, ChangeStatus
 from core.domain.models.access import Role
 from core.entrypoints.api.serving import Serving
@@ -55,6 +55,7 @@ async def _round() -> tuple[Told, int]:
     """Return the reviewers' report, and how many changes have ended; a worker runs alongside."""
     async with _opened() as (home, app):
         await hold_changes(app, CHANGES)
+        spare_collections()  # as `run` does
         stop = asyncio.Event()
         worker = asyncio.create_task(app.run(False, 4, stop, lambda _: None))
         await _quiet(app)

@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from core.agent.offline.model import AnsweringChatModel
-from core.app.program import App, open_app
+from core.app.program import App, open_app, spare_collections
 from core.app.settings import Override, Settings, load_settings
 from core.domain.models import Agent, NewFeedback
 from core.testing.scripted_model import calls, says
@@ -79,6 +79,7 @@ async def opened(chat: BaseChatModel) -> AsyncIterator[App]:
             await app.stores.agents.save(
                 Agent(id=AGENT, tenant_id=TENANT, name="Bench", role="clerk")
             )
+            spare_collections()  # as `run` does
             yield app
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from core.entrypoints.auth import Made
 
 _ANY = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not listened on
-_COLLECTED_AFTER = 2_000, 10, 25  # in place of Python's 700, 10, 10
 
 
 @dataclass(frozen=True)
@@ -33,11 +31,6 @@ class Front:
     @asynccontextmanager
     async def open(self, app: App, url: str) -> AsyncIterator[None]:
         """Admit callers while the context lasts, and print how they get in."""
-        # A full garbage collection stops all calls. Measured: a seventh of a second over what is
-        # loaded by now and stays, which freeze() exempts; then 30 to 50 ms every few seconds over
-        # what is cached, which the higher thresholds make rarer.
-        gc.freeze()
-        gc.set_threshold(*_COLLECTED_AFTER)
         async with self.serving.opened_to(app) as token_file:
             if token_file is not None:
                 talk(f"A first token, for everything, is in {token_file}.")

@@ -157,6 +157,7 @@ async def _work(
         ) as app,
         front.open(app, served.url) if front and served else nullcontext(),
     ):
+        program.spare_collections()
         if not once:
             talk("Waiting for feedback. Ctrl+C stops.")
         awaited = Awaited(settings.stalled_after_seconds, talk)
