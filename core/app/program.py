@@ -298,8 +298,8 @@ async def open_app(
             chat = _chat_model(stack, settings, offline)
         billed = billing(settings, offline=offline, asks=chat is not None)
         pool = await enter(open_database(settings))
-        pods = settings.use_skill_creator_workflow and settings.has_pods
-        url = await enter(skill_server(settings)) if chat or health or pods else IN_PROCESS
+        listens = chat or health or settings.builds_in_pods
+        url = await enter(skill_server(settings)) if listens else IN_PROCESS
         skills = wrap("skills", await enter(skill_store(settings, url)))
         skills = DrySkills(skills) if dry_run else skills
         creator = await enter(skill_creator(settings, url, wrap, quiet=chat is None))

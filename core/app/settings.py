@@ -129,6 +129,11 @@ class Settings(
         """Whether a computer-use server is configured."""
         return self.computer_use_mcp_url is not None or COMPUTER_USE in self._mcp
 
+    @property
+    def builds_in_pods(self) -> bool:
+        """Whether skills are built in pods: the flag is on, and there is a server."""
+        return self.use_skill_creator_workflow and self.has_pods
+
     @field_validator("log_level", "log_format", mode="before")
     @classmethod
     def _lower(cls, value: object) -> object:

@@ -109,10 +109,7 @@ def _in_value(value: JsonValue, skill: str, path: str, depth: int) -> _Found | N
 
 
 def _in_object(given: Mapping[str, JsonValue], skill: str, path: str, depth: int) -> _Found | None:
-    failed = given.get("isError") is True or any(
-        given.get(key) is False for key in ("success", "ok")
-    )
-    if failed or given.get("error") or "detail" in given or given.get("status") == "error":
+    if _is_error(given):
         said = " ".join(_sentences(given))
         return _Found(None) if _is_absence(said, skill, path, whole=False) else None
     if any(given.get(key) is False for key in ("found", "exists")):

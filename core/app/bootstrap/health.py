@@ -114,7 +114,7 @@ async def watched(
             "model": lambda: _ask_breaker(breaker),
             **{name: source.ping for name, source in sources.items()},
         }
-        if settings.use_skill_creator_workflow and settings.has_pods:
+        if settings.builds_in_pods:
             probes["computer_use"] = await _pods(stack, settings, url)
         yield Watched(
             probes=probes,

@@ -34,11 +34,8 @@ async def skill_creator(
     `skills_url` is the skill API, whose server also speaks MCP if MCP_SERVER_URL is unset. Nothing
     is connected before a skill is built. If `quiet`, who commits a skill logs that there is no pod.
     """
-    if not settings.use_skill_creator_workflow:
-        yield None
-        return
-    if not settings.has_pods:
-        if not quiet:
+    if not settings.builds_in_pods:
+        if settings.use_skill_creator_workflow and not quiet:
             log_skipped()
         yield None
         return

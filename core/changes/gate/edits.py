@@ -60,10 +60,8 @@ async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> Ch
     reach = edited.reach or change.after.reach
     return MemoryRequest(
         content=edited.content,
-        valid_until=reach.valid_until,
         endless=reach.valid_until is None,
-        scope=reach.scope,
-        user=reach.user,
+        **dict(reach),
         **_common(change),
     )
 
@@ -82,14 +80,7 @@ async def apart_request(change: Change, changes: ChangeLog) -> ChangeRequest:
     }
     if change.kind is Kind.SKILL:
         return SkillRequest(folder=await _folder(change.after, changes), **said)
-    reach = change.after.reach
-    return MemoryRequest(
-        content=change.after.content,
-        valid_until=reach.valid_until,
-        scope=reach.scope,
-        user=reach.user,
-        **said,
-    )
+    return MemoryRequest(content=change.after.content, **dict(change.after.reach), **said)
 
 
 async def _folder(state: Snapshot | None, changes: ChangeLog) -> Mapping[str, SkillFile]:

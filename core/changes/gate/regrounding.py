@@ -68,6 +68,10 @@ class Ground:
     how: Mapping[str, object] = field(default_factory=dict)
 
 
+def _known_by_now(kind: Kind, name: str) -> NothingLeft:
+    return NothingLeft(Message("review.known_by_now", kind=kind, name=name))
+
+
 _OVERRIDES = {"merge_mode": MergeMode.REPLACE, "relationship": Relationship.SUPERSEDES}
 _EXTENDS = {"merge_mode": MergeMode.EXTEND, "relationship": Relationship.EXTENDS}
 _REFINES = {"merge_mode": MergeMode.REFINE, "relationship": Relationship.REFINES}
@@ -124,8 +128,7 @@ class Regrounding:
     ) -> Ground:
         prepared = await drafts.prepare(request, self._context, self._deps)
         if state_hash(prepared.before) == state_hash(prepared.after):
-            name = prepared.target_name
-            raise NothingLeft(Message("review.known_by_now", kind=prepared.kind, name=name))
+            raise _known_by_now(prepared.kind, prepared.target_name)
         return Ground(request, prepared, differs, how or {})
 
     async def _created(self, asked: ChangeRequest, now: Snapshot | None) -> Ground:
@@ -151,7 +154,7 @@ class Regrounding:
         text = self._text
         found = evidence(text, Known(item_id, now.name, now.content))
         if found.is_exact:
-            raise NothingLeft(Message("review.known_by_now", kind=Kind.MEMORY, name=now.name))
+            raise _known_by_now(Kind.MEMORY, now.name)
         if found.is_about_another and self._change.before is None:
             return await self._apart()
         if override := await self._override(item_id, text, now):
@@ -184,10 +187,8 @@ class Regrounding:
             operation=Operation.UPDATE,
             target_id=item_id,
             content=after.content,
-            valid_until=reach.valid_until,
             endless=reach.valid_until is None and how is _OVERRIDES,
-            scope=reach.scope,
-            user=reach.user,
+            **dict(reach),
             reason=self._change.reason,
             is_import=True,
             **how,
@@ -197,8 +198,7 @@ class Regrounding:
         try:
             draft, clashing = rows_onto(before, self._text, now.content)
             if not (draft.rows or draft.remove_rows or draft.name or draft.hit_policy):
-                name = now.name
-                raise NothingLeft(Message("review.known_by_now", kind=Kind.DMN_RULE, name=name))
+                raise _known_by_now(Kind.DMN_RULE, now.name)
             how = _REFINES if clashing or any(row.id for row in draft.rows) else _EXTENDS
             how = _REFINES if draft.remove_rows else how
             differs = Message("review.rows_differ", n=len(clashing)) if clashing else ""
@@ -252,7 +252,7 @@ class Regrounding:
         if state_hash(now) == change.base_hash:
             return await self._as_asked(asked)
         if state_hash(now) == state_hash(change.after):
-            raise NothingLeft(Message("review.known_by_now", kind=change.kind, name=now.name))
+            raise _known_by_now(change.kind, now.name)
         if change.kind is Kind.DMN_RULE:
             assert change.before is not None
             return await self._rows(change.before.content, change.target_id, now)
@@ -284,10 +284,7 @@ class Regrounding:
             # Each says something else in the place of the same words.
             found = evidence(self._text, Known(change.target_id, now.name, now.content))
             if found.is_exact:
-                name = now.name
-                raise NothingLeft(
-                    Message("review.known_by_now", kind=Kind.MEMORY, name=name)
-                ) from None
+                raise _known_by_now(Kind.MEMORY, now.name) from None
             return await self.instead(found.why)
         if not is_own:
             return await self._as_asked(asked)
