@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import quote
@@ -36,6 +36,8 @@ _FORBIDDEN = frozenset({401, 403})
 _backoff = wait_exponential(multiplier=0.2, max=5) + wait_random(0, 0.5)
 
 _M = TypeVar("_M", bound=BaseModel)
+# One for all calls, or the one for a call about a tenant.
+Token = str | None | Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Transport:
     def __init__(
         self,
         base_url: str,
-        token: str | None,
+        token: Token,
         http: httpx.AsyncClient,
         *,
         timeout: float,
@@ -98,7 +100,7 @@ class Transport:
         # Credentials in the URL would become the Authorization header and override the token.
         self._base = str(bare if token else url).rstrip("/")
         self._shown = str(bare).rstrip("/")
-        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._token = token
         self._http = http
         self._timeout = timeout
         self._enough = stop_after_attempt(max_retries + 1)
@@ -125,7 +127,7 @@ class Transport:
             method,
             self._base + path,
             params=dict(params or {}),
-            headers={**self._headers, **(headers or {})},
+            headers={**self._bearer(params or form or {}), **(headers or {})},
             json=json,
             data=dict(form) if form else None,
             files={"file": (*file, "application/zip")} if file else None,
@@ -144,6 +146,11 @@ class Transport:
                 repeated = attempt.retry_state.attempt_number > 1
                 response = await self._once(request, where)
         return _answer(response, where, repeated=repeated)
+
+    def _bearer(self, named: Mapping[str, str]) -> Mapping[str, str]:
+        token = self._token
+        given = token(named.get("tenant_id", "")) if callable(token) else token
+        return {"Authorization": f"Bearer {given}"} if given else {}
 
     def _give_up(self, state: RetryCallState) -> bool:
         return self._enough(state) or (_asked_wait(state) or 0.0) > MAX_WAIT
@@ -271,7 +278,7 @@ class SkillApiCalls:
     def __init__(
         self,
         base_url: str,
-        token: str | None,
+        token: Token,
         http: httpx.AsyncClient,
         *,
         timeout: float = 30.0,

@@ -44,13 +44,13 @@ async def run_computer_use(
     *,
     host: str = "127.0.0.1",
     port: int = 0,
-    token: str | None = None,
+    token: str,
     limits: Limits | None = None,
     wall: Wall | None = None,
 ) -> AsyncIterator[str]:
     """Serve while the context is open; yields the URL of the MCP endpoint.
 
-    Raises ConfigurationError if the address is taken, or open to others without a token.
+    Raises ConfigurationError if the address is taken, or there is no token.
     """
     from core.adapters.embedded.http_guard import HttpGuard
     from core.adapters.embedded.http_server import run_server

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
 from core.adapters.embedded.mcp_http import make_mcp_server
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from core.adapters.embedded.computer_use_sessions import Sessions
 
 MAX_TTL_SECONDS = 3_600
+_DESTROYS = ToolAnnotations(destructiveHint=True)
 
 Ttl = Annotated[int, Field(ge=1, le=MAX_TTL_SECONDS, description="Seconds the session may live.")]
 Path = Annotated[str, Field(description="Absolute path of a file under /tmp.")]
@@ -50,18 +51,18 @@ def make_server(sessions: Sessions) -> FastMCP:
         await sessions.get(session_id).create_file(file_path, content)
         return f"{file_path} is written"
 
-    @server.tool()
+    @server.tool(annotations=_DESTROYS)
     async def run_shell(session_id: str, command: str) -> Annotated[CallToolResult, ShellAnswer]:
         """Run a shell command in /tmp, and wait for its end."""
         return _shell_result(await sessions.get(session_id).run_shell(command))
 
-    @server.tool(structured_output=False)
+    @server.tool(structured_output=False, annotations=_DESTROYS)
     async def delete_file(session_id: str, file_path: Path) -> str:
         """Delete a file."""
         await sessions.get(session_id).delete_file(file_path)
         return f"{file_path} is deleted"
 
-    @server.tool(structured_output=False)
+    @server.tool(structured_output=False, annotations=_DESTROYS)
     async def delete_session(session_id: str) -> str:
         """End a sandbox, with its files and all that runs in it."""
         await sessions.delete(session_id)

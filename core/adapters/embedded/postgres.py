@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import pwd
 import shlex
@@ -20,6 +19,7 @@ from urllib.parse import quote
 import psutil  # type: ignore[import-untyped]
 import structlog
 
+from core.adapters.embedded.home import OTHERS, private_home
 from core.adapters.embedded.postgres_wheel import MAJOR_VERSION, ensure_user, programs
 from core.domain.errors import ConfigurationError, DatabaseDown
 from core.domain.messages import Message
@@ -31,6 +31,8 @@ LOG_TAIL_CHARACTERS = 1_500
 PID_LINE, SOCKET_LINE, STATUS_LINE = 0, 4, 7  # postmaster.pid, from 0: see utils/pidfile.h
 SOCKET_PATH_BYTES = 100  # sun_path has 104 bytes on macOS, 108 on Linux
 SERVER_HINT = Message("embedded.hint")
+OWNER, WORKER = "postgres", "skill_worker"
+_MAP = "skill_worker"  # of users of the system to roles
 
 
 class Cluster:
@@ -40,7 +42,6 @@ class Cluster:
         self._data = data
         self._user = user
         self._log = data / "server.log"
-        self._sockets = _socket_directory(data)
         self._programs = programs()
 
     def ensure_running(self) -> str:
@@ -59,13 +60,14 @@ class Cluster:
 
     def stop(self) -> None:
         """Stop the server if it runs; connections are ended, transactions rolled back."""
+        sockets = self._sockets()
         for mode in ("fast", "immediate"):
             if self._postmaster() is not None:
                 with suppress(subprocess.CalledProcessError):
                     self._run("pg_ctl", "-D", ".", "-w", "-t", "30", "-m", mode, "stop")
-        if self._sockets != self._data:
+        if sockets != self._data:
             with suppress(OSError):
-                self._sockets.rmdir()
+                sockets.rmdir()
 
     def _comes_to_be_ready(self) -> bool:
         """Wait until the server is either up or gone; return whether it is up.
@@ -108,11 +110,9 @@ class Cluster:
         if self._user:
             os.chown(self._data, self._user.uid, self._user.gid)
         try:
-            # No password is needed: only the owner can reach the socket (0700), and there is no
-            # TCP.
             # The builtin provider sorts and folds Korean the same way on every machine.
             self._run(
-                "initdb", "--auth=trust", "--username=postgres", "--encoding=UTF8",
+                "initdb", "--auth=reject", f"--username={OWNER}", "--encoding=UTF8",
                 "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8",
                 "-D", str(self._data),
             )  # fmt: skip
@@ -123,11 +123,12 @@ class Cluster:
             ) from error
 
     def _start(self) -> None:
-        self._make_socket_directory()
+        sockets = self._new_sockets()
+        self._admit_only_us()
         options = {
             "listen_addresses": "",
             "port": str(PORT),
-            "unix_socket_directories": str(self._sockets),
+            "unix_socket_directories": str(sockets),
             "unix_socket_permissions": "0700",
             "timezone": "UTC",
             # The default is a minute: until then, a plan made while a table was small scans all of
@@ -147,6 +148,24 @@ class Cluster:
                 hint=SERVER_HINT,
             ) from error
 
+    def _admit_only_us(self) -> None:
+        """Let nobody in but this user of the system, whom the kernel vouches for: no password.
+
+        Written at each start, since earlier releases let in whoever could reach the socket.
+        """
+        us = pwd.getpwuid(os.geteuid()).pw_name.replace('"', '""')
+        files = {
+            "pg_hba.conf": f"local all all peer map={_MAP}\n",
+            "pg_ident.conf": f'{_MAP} "{us}" all\n',
+        }
+        for name, text in files.items():
+            path = self._data / name
+            path.unlink(missing_ok=True)
+            path.touch(mode=0o600, exist_ok=False)
+            path.write_text(text)
+            if self._user:
+                os.chown(path, self._user.uid, self._user.gid)
+
     def _said(self, error: subprocess.CalledProcessError) -> str:
         return "\n".join(filter(None, (str(error.stderr).strip(), self._log_tail())))
 
@@ -159,23 +178,28 @@ class Cluster:
     def _uri(self) -> str:
         # Read from the server: its starter may have had another temporary directory.
         directory = quote(self._pid_line(SOCKET_LINE), safe="")
-        return f"postgresql://postgres@/postgres?host={directory}&port={PORT}"
+        return f"postgresql://{OWNER}@/postgres?host={directory}&port={PORT}"
 
-    def _make_socket_directory(self) -> None:
-        if self._sockets == self._data:
-            return
+    def _new_sockets(self) -> Path:
+        """Return a directory for the server's sockets: the data's, unless their path is invalid.
+
+        Any other gets a name of its own each time, which nobody can have taken before.
+        """
+        if _is_for_sockets(self._data):
+            return self._data
+        made = Path(tempfile.mkdtemp(prefix="skill-worker-"))
+        if self._user:
+            os.chown(made, self._user.uid, self._user.gid)
+        return made
+
+    def _sockets(self) -> Path:
+        """Return where the sockets are of the server that runs, or that was killed."""
+        if _is_for_sockets(self._data):
+            return self._data
         try:
-            self._sockets.mkdir(mode=0o700)
-            if self._user:
-                os.chown(self._sockets, self._user.uid, self._user.gid)
-        except FileExistsError:
-            found = self._sockets.lstat()
-            owner = self._user.uid if self._user else os.geteuid()
-            if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
-                raise ConfigurationError(
-                    Message("embedded.socket", folder=self._sockets),
-                    hint=Message("embedded.hint_path"),
-                ) from None
+            return Path(self._pid_line(SOCKET_LINE))
+        except (OSError, IndexError):
+            return self._data
 
     def _postmaster(self) -> int | None:
         """Return the process id of our running server; None for a reused id or a zombie.
@@ -211,7 +235,8 @@ class Cluster:
 
         PostgreSQL does so itself, except when the old process id is in use again.
         """
-        socket = self._sockets / f".s.PGSQL.{PORT}"
+        sockets = self._sockets()
+        socket = sockets / f".s.PGSQL.{PORT}"
         remains = [self._pid_file(), socket, socket.with_name(f"{socket.name}.lock")]
         deadline = time.monotonic() + ORPHAN_SECONDS
         while any(map(Path.exists, remains)) and self._has_orphans():
@@ -220,6 +245,9 @@ class Cluster:
             time.sleep(0.05)
         for path in remains:
             path.unlink(missing_ok=True)
+        if sockets != self._data:
+            with suppress(OSError):
+                sockets.rmdir()
 
     def _has_orphans(self) -> bool:
         for process in psutil.process_iter():
@@ -253,14 +281,16 @@ class Cluster:
                 )
 
 
-def _socket_directory(data: Path) -> Path:
-    """Return the data directory, or a short one of our own if a socket path there is invalid."""
-    name = str(data)
+def _is_for_sockets(folder: Path) -> bool:
+    """Whether the path of a socket in a folder is valid."""
+    name = str(folder)
     fits = len(os.fsencode(f"{name}/.s.PGSQL.{PORT}")) <= SOCKET_PATH_BYTES
-    if fits and not set(name) & set(",\"'\\"):
-        return data
-    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"skill-worker-{digest}"
+    return fits and not set(name) & set(",\"'\\")
+
+
+def worker_uri(uri: str) -> str:
+    """Return the URI of the embedded server for workers, which own nothing there."""
+    return uri.replace(f"//{OWNER}@", f"//{WORKER}@", 1)
 
 
 HOME_HINT = Message("embedded.hint_home")
@@ -270,7 +300,7 @@ HOME_HINT = Message("embedded.hint_home")
 def embedded_postgres(
     home: Path, on_alone: Callable[[str], None] = lambda _uri: None
 ) -> Iterator[str]:
-    """Yield the URI of the PostgreSQL with files under `home`, starting it if necessary.
+    """Yield the owner's URI of the PostgreSQL with files under `home`, starting it if necessary.
 
     All processes inside share one server; the last to leave stops it, even if others were killed.
     The kernel does the counting: each user holds a shared lock on a file, so whoever gets it
@@ -301,7 +331,7 @@ def _writable(home: Path) -> Path:
     """Create `home`, private to its owner, and check that it is writable."""
     home = home.expanduser().absolute()
     try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        private_home(home)
         home = home.resolve(strict=True)
         with _open_lock(home / ".postgres-turn"):
             return home
@@ -339,7 +369,7 @@ def _is_alone(users: int) -> bool:
 
 
 SYSTEM_USER = "pgserver"
-ACCOUNTS = Path("/etc")
+ACCOUNTS = Path("/etc/.pwd.lock")  # also taken, as another kind of lock, by useradd; root's alone
 
 
 @dataclass(frozen=True)
@@ -366,30 +396,28 @@ def server_user(home: Path) -> ServerUser | None:
             Message("embedded.no_user", user=SYSTEM_USER),
             hint=Message("embedded.hint_user"),
         ) from error
-    for folder in (home, programs()):
-        for path in (folder, *folder.parents):
-            _let_through(path, is_ours=path == home)
+    if not home.stat().st_mode & OTHERS & ~stat.S_IXGRP:  # else it has other uses, and stays so
+        os.chown(home, -1, entry.pw_gid)
+        home.chmod(0o710)
+    folders = () if home.stat().st_gid == entry.pw_gid else (home,)
+    for path in (*folders, *home.parents, programs(), *programs().parents):
+        _let_through(path)
     return ServerUser(entry.pw_uid, entry.pw_gid)
 
 
 @contextmanager
 def _lock() -> Iterator[None]:
     """Wait for the exclusive right to create the user: two `useradd` at once give it two ids."""
-    handle = os.open(ACCOUNTS, os.O_RDONLY)
-    try:
+    with _open_lock(ACCOUNTS) as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(handle)
 
 
-def _let_through(path: Path, *, is_ours: bool) -> None:
-    """Make a directory searchable; for a foreign one, log that once, since it persists."""
+def _let_through(path: Path) -> None:
+    """Make a directory searchable, and log that once, since it persists."""
     mode = stat.S_IMODE(path.stat().st_mode)
-    if mode & stat.S_IXOTH:
-        return
-    if not is_ours:
+    if not mode & stat.S_IXOTH:
         structlog.get_logger().warning(
             "directory.opened", path=str(path), why=f"user {SYSTEM_USER} has to pass through it"
         )
-    path.chmod(mode | stat.S_IXOTH)
+        path.chmod(mode | stat.S_IXOTH)

@@ -28,7 +28,7 @@ from core.adapters.embedded.sandbox_wall import (
     hidden_above,
     our_python,
 )
-from core.domain.errors import PodCallFailed
+from core.domain.errors import ConfigurationError, PodCallFailed
 from core.domain.messages import Message
 from core.domain.models import ShellResult
 
@@ -78,10 +78,33 @@ _SAID_BYTES = 1_000
 _IN_FOLDER = re.compile(rf"(?<![\w.~/-]){FOLDER}(?![\w.-])")
 
 
-def find_wall(search: str = os.defpath) -> Wall:
-    """Return the best wall that works here (takes some 30 ms); `search` is a PATH for programs."""
-    wall, reason = find_bubblewrap(search)
+def find_wall(search: str = os.defpath, user: int = SANDBOX_UID) -> Wall:
+    """Return the best wall that works here (takes some 30 ms); `search` is a PATH for programs.
+
+    `user` is the account that root's sandboxes run as.
+    """
+    wall, reason = find_bubblewrap(search, user)
     return wall or PlainProcess(reason)
+
+
+def require_wall(
+    *, user: int | None, no_sandbox: bool, is_root: bool, search: str = os.defpath
+) -> Wall:
+    """Return the wall that pods are served behind.
+
+    Raises ConfigurationError if none works here, unless `no_sandbox`, which is not for root; and if
+    `user`, the account that root's pods run as, is root itself.
+    """
+    if is_root and no_sandbox:
+        raise ConfigurationError(Message("sandbox.root"), hint=Message("sandbox.hint_root"))
+    if user == 0:
+        raise ConfigurationError(Message("sandbox.user"), hint=Message("sandbox.hint_user"))
+    wall = find_wall(search, SANDBOX_UID if user is None else user)
+    if wall.is_boundary or no_sandbox:
+        return wall
+    assert isinstance(wall, PlainProcess)
+    hint = Message("sandbox.hint_install") if is_root else Message("sandbox.hint_wall")
+    raise ConfigurationError(Message("sandbox.no_wall", why=wall.reason), hint=hint)
 
 
 def sandbox_status() -> tuple[str, bool, str]:
@@ -193,6 +216,7 @@ async def _spawn(start: Start, limits: Limits) -> Process:
             user=start.user,
             group=start.user,
             extra_groups=None if start.user is None else [],
+            pass_fds=start.handles,
             # An answer is one line, which asyncio limits to 64 KiB by default.
             limit=2 * _ESCAPED * limits.output_bytes + _SAID_BYTES,
         )

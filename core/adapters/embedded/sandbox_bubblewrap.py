@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.adapters.embedded.sandbox_seccomp import DENIED, seccomp_filter
 from core.adapters.embedded.sandbox_wall import (
     FOLDER,
     SANDBOX_UID,
@@ -35,37 +36,48 @@ class Bubblewrap:
     program: str
     python: Python
     is_nesting_off: bool = True
+    user: int = SANDBOX_UID
     name: str = "bubblewrap"
     is_boundary: bool = True
 
     @property
     def detail(self) -> str:
         """Describe what the wall does and what it does not."""
-        nested = "" if self.is_nesting_off else ", nested user namespaces possible"
-        return f"{self.program}: own namespaces, no network, read-only system{nested}"
+        filtered = seccomp_filter() is not None
+        calls = f", {len(DENIED)} system calls denied" if filtered else ", no system-call filter"
+        nested = "" if self.is_nesting_off or filtered else ", nested user namespaces possible"
+        return f"{self.program}: own namespaces, no network, read-only system{calls}{nested}"
 
     @contextmanager
     def open(self, limits: Limits) -> Iterator[Start]:
-        """Yield the command; nothing is needed outside."""
-        command = (*self._wall(limits), *agent_command(self.python, limits, FOLDER))
-        yield Start(command=command, environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+        """Yield the command; nothing is needed outside but the filter."""
+        with _filter_file() as handles:
+            wall = self._wall(limits, handles)
+            yield Start(
+                command=(*wall, *agent_command(self.python, limits, FOLDER)),
+                environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+                handles=handles,
+            )
 
     def problem(self) -> str | None:
         """Try the wall; return what is wrong with it, None if it works."""
         try:
-            done = subprocess.run(  # noqa: S603 - our own programs and paths, without a shell
-                [*self._wall(Limits()), self.python.program, "-I", "-S", "-c", ""],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_PROBE_SECONDS,
-                check=False,
-            )
+            with _filter_file() as handles:
+                wall = self._wall(Limits(), handles)
+                done = subprocess.run(  # noqa: S603 - our own programs and paths, without a shell
+                    [*wall, self.python.program, "-I", "-S", "-c", ""],
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    pass_fds=handles,
+                    timeout=_PROBE_SECONDS,
+                    check=False,
+                )
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
         said = done.stderr.decode("utf-8", "replace").strip()
         return (said or f"exit status {done.returncode}") if done.returncode else None
 
-    def _wall(self, limits: Limits) -> tuple[str, ...]:
+    def _wall(self, limits: Limits, handles: tuple[int, ...]) -> tuple[str, ...]:
         prefix = self.python.prefix
         bind = () if Path(prefix).is_relative_to("/usr") else ("--ro-bind", prefix, prefix)
         variables = environment(self.python, FOLDER).items()
@@ -75,6 +87,7 @@ class Bubblewrap:
             *self._namespaces(),
             # In a session of its own, a command cannot push input into our terminal (TIOCSTI).
             *("--cap-drop", "ALL", "--die-with-parent", "--new-session", "--clearenv"),
+            *(word for handle in handles for word in ("--seccomp", str(handle))),
             *(word for name, value in variables for word in ("--setenv", name, value)),
             *_system(),
             *("--proc", "/proc", "--dev", "/dev"),
@@ -103,7 +116,7 @@ class Bubblewrap:
         """
         if os.geteuid() != 0:
             return ()
-        user = str(SANDBOX_UID)
+        user = str(self.user)
         drop = (
             *("setpriv", "--reuid", user, "--regid", user, "--clear-groups"),
             *("--pdeathsig", "KILL", "--"),
@@ -124,11 +137,29 @@ class Bubblewrap:
         )
 
 
-def find_bubblewrap(search: str = os.defpath) -> tuple[Bubblewrap | None, str]:
+@contextmanager
+def _filter_file() -> Iterator[tuple[int, ...]]:
+    """Yield an open file with the system-call filter; none where there is no filter."""
+    program = seccomp_filter()
+    if program is None:
+        yield ()
+        return
+    handle = os.memfd_create("seccomp")
+    try:
+        os.write(handle, program)
+        os.lseek(handle, 0, os.SEEK_SET)
+        yield (handle,)
+    finally:
+        os.close(handle)
+
+
+def find_bubblewrap(
+    search: str = os.defpath, user: int = SANDBOX_UID
+) -> tuple[Bubblewrap | None, str]:
     """Return the wall if it can be built here, else None and the reason.
 
     `search` is the PATH in which to find the program; not that of the environment, since whoever
-    controls it would choose the wall.
+    controls it would choose the wall. `user` is the account that root's sandboxes run as.
     """
     program = shutil.which("bwrap", path=search)
     if program is None:
@@ -136,7 +167,7 @@ def find_bubblewrap(search: str = os.defpath) -> tuple[Bubblewrap | None, str]:
     problem: str | None = None
     for python in _pythons():
         for is_nesting_off in (True, False):  # older than 0.8: nesting cannot be switched off
-            wall = Bubblewrap(os.path.realpath(program), python, is_nesting_off)
+            wall = Bubblewrap(os.path.realpath(program), python, is_nesting_off, user)
             problem = wall.problem()
             if problem is None:
                 return wall, ""

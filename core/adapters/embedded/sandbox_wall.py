@@ -31,9 +31,13 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Start:
-    """How to start one sandbox; `folder` is where its `/tmp` is as seen from outside."""
+    """How to start one sandbox; `folder` is where its `/tmp` is as seen from outside.
+
+    `handles` are open files that the command inherits.
+    """
 
     command: tuple[str, ...]
+    handles: tuple[int, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     user: int | None = None
     folder: str = FOLDER

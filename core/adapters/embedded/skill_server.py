@@ -72,8 +72,8 @@ class _SkillServer:
     def __init__(self, folders: SkillFolders) -> None:
         self._folders = folders
 
-    async def health(self, _: Request) -> Response:
-        count = await asyncio.to_thread(self._folders.count)
+    async def health(self, request: Request) -> Response:
+        count = await asyncio.to_thread(self._folders.count, http.bound_tenant(request))
         return JSONResponse({"status": "ok", "skills_loaded": count, "loading_complete": True})
 
     async def list_builtin(self, _: Request) -> Response:
@@ -119,6 +119,7 @@ class _SkillServer:
             file, tenant_id = form.get("file"), form.get("tenant_id", "")
             if not isinstance(file, UploadFile) or not isinstance(tenant_id, str):
                 raise InvalidInput(Message("upload.form"))
+            tenant_id = http.permitted(request, tenant_id)
             name, data = (file.filename or "").removesuffix(".zip"), await file.read()
         bundle = await asyncio.to_thread(zip_to_bundle, data, name)
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.adapters.embedded.home import private_folder
 from core.domain.errors import BundleInvalid, InvalidInput
 from core.domain.messages import Message
 from core.domain.models import Bundle, SkillFile
@@ -98,7 +99,8 @@ class SkillFolders:
     @contextmanager
     def _writing(self, tenant_id: str) -> Iterator[Path]:
         folder = self._root / _tenant_folder(tenant_id)
-        folder.mkdir(parents=True, exist_ok=True)
+        private_folder(self._root)
+        private_folder(folder)
         with _flocked(folder, fcntl.LOCK_EX):
             _recover(folder)
             yield folder
@@ -125,7 +127,7 @@ def _check_name(name: str) -> None:
 
 @contextmanager
 def _flocked(folder: Path, mode: int) -> Iterator[None]:
-    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, mode)
         yield
@@ -172,13 +174,17 @@ def _build(target: Path, bundle: Bundle, source: Path, before: Bundle | None) ->
     known = before.files if before else {}
     for path, file in bundle.files.items():
         written = target / path
-        written.parent.mkdir(parents=True, exist_ok=True)
+        for folder in reversed(written.parents):
+            if folder.is_relative_to(target):
+                folder.mkdir(mode=0o700, exist_ok=True)
         if known.get(path) == file:
             # A hard link retains the modification time, and copies nothing.
             os.link(source / path, written)
         else:
-            written.write_bytes(file.data)
-            written.chmod(0o755 if file.executable else 0o644)
+            mode = 0o700 if file.executable else 0o600
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            with os.fdopen(os.open(written, flags, mode), "wb") as stream:
+                stream.write(file.data)
 
 
 def _read(skill: Path) -> StoredSkill | None:

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Message as AsgiMessage
 
+from core.adapters.embedded.http_guard import TENANT
 from core.adapters.embedded.skill_server_folders import StoredSkill
 from core.domain.errors import BundleInvalid, InvalidInput
 from core.domain.messages import Message, joined
@@ -72,8 +73,27 @@ def bounded(request: Request) -> Request:
 
 
 def tenant_of(request: Request) -> str:
-    """Return the tenant in the query; empty if there is none."""
-    return request.query_params.get("tenant_id", "")
+    """Return the tenant in the query, or that of the token; empty if there is none."""
+    return permitted(request, request.query_params.get("tenant_id", ""))
+
+
+def bound_tenant(request: Request) -> str | None:
+    """Return the tenant that the token of a call is bound to, None if to none."""
+    bound: str | None = request.scope.get("state", {}).get(TENANT)
+    return bound
+
+
+def permitted(request: Request, tenant_id: str) -> str:
+    """Return the tenant that a call may touch where it names this one.
+
+    Answers 403 if its token is bound to another; one that names none means its token's.
+    """
+    bound = bound_tenant(request)
+    if bound is None:
+        return tenant_id
+    if tenant_id not in {"", bound}:
+        raise HTTPException(403, "the token is another tenant's")
+    return bound
 
 
 def name_of(request: Request) -> str:

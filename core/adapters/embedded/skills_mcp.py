@@ -10,10 +10,11 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
+from starlette.requests import Request
 
 from core.adapters.embedded.mcp_http import make_mcp_server
 from core.adapters.embedded.skill_server_folders import SkillFolders
-from core.adapters.embedded.skill_server_http import description
+from core.adapters.embedded.skill_server_http import description, permitted
 from core.domain.errors import InvalidInput
 from core.domain.models import Bundle
 from core.knowledge.search.documents import text_counts, text_length
@@ -33,16 +34,24 @@ Skills = dict[str, Bundle]
 
 def make_skills_mcp(folders: SkillFolders) -> FastMCP:
     """Build the MCP server over the folders. Each answer is a single text."""
+    from mcp.types import ToolAnnotations
+
     server = make_mcp_server("claude-skills")
+    reads = ToolAnnotations(readOnlyHint=True)
     skills = _Skills(folders)
 
-    @server.tool(structured_output=False)
+    def tenant(asked: str) -> str:
+        """Return whose skills are read. Raises HTTPException if the token is another's."""
+        request = server.get_context().request_context.request
+        return permitted(request, asked) if isinstance(request, Request) else asked
+
+    @server.tool(structured_output=False, annotations=reads)
     async def list_skills(tenant_id: Tenant = "") -> str:
         """List all skills: name, description, number of files."""
-        found = await asyncio.to_thread(skills.all, tenant_id)
+        found = await asyncio.to_thread(skills.all, tenant(tenant_id))
         return "\n".join([f"Skills: {len(found)}", *map(_line, found.values())])
 
-    @server.tool(structured_output=False)
+    @server.tool(structured_output=False, annotations=reads)
     async def read_skill_document(
         skill_name: str,
         document_path: Annotated[
@@ -52,14 +61,14 @@ def make_skills_mcp(folders: SkillFolders) -> FastMCP:
         tenant_id: Tenant = "",
     ) -> str:
         """Read a file of a skill, or list its files."""
-        bundle = await asyncio.to_thread(skills.one, tenant_id, skill_name)
+        bundle = await asyncio.to_thread(skills.one, tenant(tenant_id), skill_name)
         if bundle is None:
             return f"Skill '{skill_name}' not found. list_skills tells which there are."
         if not document_path:
             return _listing(bundle)
         return _documents(bundle, document_path, include_base64=include_base64)
 
-    @server.tool(structured_output=False)
+    @server.tool(structured_output=False, annotations=reads)
     async def find_helpful_skills(
         task_description: str,
         tenant_id: Tenant = "",
@@ -71,7 +80,7 @@ def make_skills_mcp(folders: SkillFolders) -> FastMCP:
         list_documents: bool = True,
     ) -> str:
         """Find the skills that fit a task best."""
-        found = await asyncio.to_thread(skills.all, tenant_id)
+        found = await asyncio.to_thread(skills.all, tenant(tenant_id))
         allowed = _names(allowed_skill_names)
         candidates = [b for name, b in found.items() if not allowed or name in allowed]
         best = _best(task_description, candidates)[:top_k]

@@ -24,6 +24,7 @@ from core.domain.errors import (
 )
 from core.domain.http_origin import is_loopback, verification
 from core.domain.messages import Message
+from core.domain.models.access import ToolMark
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -39,7 +40,8 @@ COMPUTER_USE = "computer-use"
 class McpServer:
     """A server as configured: an address, or a command that is started and spoken to by stdio.
 
-    `token` is sent as a bearer token. `sse` says what the address otherwise tells.
+    `token` is sent as a bearer token. `sse` says what the address otherwise tells. `marks` are
+    those of tools, by their names, that override what the server says of them.
     """
 
     name: str
@@ -50,6 +52,7 @@ class McpServer:
     command: tuple[str, ...] = field(default=(), repr=False)
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     folder: str | None = None
+    marks: Mapping[str, ToolMark] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raises ConfigurationError if there is no command, and the address is no http URL."""
@@ -260,6 +263,13 @@ class McpSession:
         server = self._server.name
         forms = (name, f"mcp_{server}_{name}", f"mcp_cursor-{server}_{name}")
         return next((self._tools[form] for form in forms if form in self._tools), None)
+
+    def mark_of(self, tool: BaseTool) -> ToolMark:
+        """Return what a tool does at worst, as configured or as its server says."""
+        for name, mark in self._server.marks.items():
+            if self.find(name) is tool:
+                return mark
+        return ToolMark.of(tool.metadata or {})
 
     async def opened(self) -> None:
         """Wait until it is open. Raises McpDown, ConfigurationError."""

@@ -10,13 +10,21 @@ from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
 from core.domain.errors import NotFound
 from core.domain.messages import Message
 from core.domain.models import Agent
+from core.domain.tasks import over_all_tenants
+from core.safety.masking import mask
+
+_SAID = {"name", "role", "goal", "persona"}
 
 
 class PostgresAgents:
-    """The `Agents` port. With `sets_up_new`, new agents await their setup."""
+    """The `Agents` port. With `sets_up_new`, new agents await their setup.
 
-    def __init__(self, pool: Pool, *, sets_up_new: bool = False) -> None:
+    Secrets in what is said of an agent are masked, unless `keeps_raw`.
+    """
+
+    def __init__(self, pool: Pool, *, sets_up_new: bool = False, keeps_raw: bool = False) -> None:
         self._pool = pool
+        self._keeps_raw = keeps_raw
         self._sets_up_new = sets_up_new
 
     async def get(self, tenant_id: str, agent_id: str) -> Agent:
@@ -40,13 +48,17 @@ class PostgresAgents:
         return [_agent(row) for row in rows]
 
     async def save(self, agent: Agent) -> bool:
-        row = await fetch_one(
-            self._pool,
-            "agents.save",
-            **agent.model_dump(exclude={"skills"}),
-            skills=list(agent.skills),
-            sets_up_new=self._sets_up_new,
-        )
+        if not self._keeps_raw:
+            said = agent.model_dump(include=_SAID)
+            agent = agent.model_copy(update={name: mask(said[name]).text for name in _SAID})
+        with over_all_tenants():  # whether its id is the first of all tenants counts as well
+            row = await fetch_one(
+                self._pool,
+                "agents.save",
+                **agent.model_dump(exclude={"skills"}),
+                skills=list(agent.skills),
+                sets_up_new=self._sets_up_new,
+            )
         assert row is not None
         return bool(row["is_new"])
 

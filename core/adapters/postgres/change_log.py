@@ -20,6 +20,7 @@ from core.adapters.postgres.queries import (
     execute,
     fetch_all,
     fetch_one,
+    findings_json,
     recalled,
     sql,
     to_said,
@@ -52,8 +53,8 @@ from core.domain.models import (
     Scope,
     Snapshot,
 )
-from core.domain.observers import nobody
-from core.domain.ports import Concluded, Observer
+from core.domain.observers import nobody, nowhere
+from core.domain.ports import Concluded, Observer, Routes
 from core.knowledge.search.documents import SearchDocument, skill_search_files, skill_search_text
 
 
@@ -69,8 +70,10 @@ class PostgresUnitOfWork:
         conn: Connection,
         change: Change | None = None,
         lock: AsyncCursor[DictRow] | None = None,
+        routes: Routes = nowhere,
     ) -> None:
         self._conn = conn
+        self._routes = routes
         self._change = change
         self._lock = lock
         self._row: DictRow | None = None
@@ -103,6 +106,10 @@ class PostgresUnitOfWork:
             ) from error
         if done is None:
             raise Stale(Message("change.target_moved", kind=change.kind, id=change.target_id))
+
+    async def note_package(self, kind: Kind, package: str) -> None:
+        params = {"kind": kind, "package": package}
+        await self._conn.execute(sql("knowledge.note_package"), params)
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
         await lock_skills(self._conn, change.tenant_id)
@@ -169,7 +176,7 @@ class PostgresUnitOfWork:
         await self._conn.execute(sql("changes.take_back"), {"ids": [*change_ids]})
 
     async def emit(self, event: RunEvent) -> None:
-        await write_event(self._conn, event)
+        await write_event(self._conn, event, self._routes)
         self.events.append(event)
 
     async def _index(self, change: Change, agent_id: str | None) -> None:
@@ -228,14 +235,22 @@ _STATEMENT_BYTES = 2**20
 _MODELS = ("before", "after", "request", "proposed")
 _LISTS = ("warnings", "held", "retracts")
 _SAID, _SAYINGS = ("reason", "error", "decision"), ("warnings", "held")
-_PLAIN = set(Change.model_fields) - {*_MODELS, *_LISTS, "created_at", "applied_at"}
+_PLAIN = set(Change.model_fields) - {
+    *_MODELS,
+    *_LISTS,
+    "created_at",
+    "applied_at",
+    "asker",
+    "findings",
+}
 
 
 class PostgresChangeLog:
     """The `ChangeLog` port; `observe` is called with each event once it is committed."""
 
-    def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
+    def __init__(self, pool: Pool, observe: Observer = nobody, routes: Routes = nowhere) -> None:
         self._pool = pool
+        self._routes = routes
         self._observe = observe
 
     async def find(self, key: str) -> Change | None:
@@ -250,7 +265,7 @@ class PostgresChangeLog:
         opened = [c.model_copy(update={"status": ChangeStatus.APPLYING}) for c, _, _ in made]
         rows, items = [*map(change_row, opened)], [*map(_version, opened)]
         async with writing(self._pool) as conn:
-            await write_all(conn, made, rows, items)
+            await write_all(conn, made, rows, items, self._routes)
         for one in made:
             self._observe(one.event, NO_USAGE)
 
@@ -277,9 +292,11 @@ class PostgresChangeLog:
     ) -> None:
         async with transaction(self._pool) as conn:
             await _put(conn, change, blobs)
-            unit = PostgresUnitOfWork(conn)
+            unit = PostgresUnitOfWork(conn, routes=self._routes)
             if history is not None:
                 await unit.record_knowledge_history(history)
+            if change.status is ChangeStatus.APPLIED:
+                await unit.close(change.id, change.status)
             await unit.emit(event)
         self._tell(unit)
 
@@ -300,7 +317,8 @@ class PostgresChangeLog:
     async def unit_of_work(self, change: Change) -> AsyncIterator[PostgresUnitOfWork]:
         async with writing(self._pool) as conn:
             params = {"id": change.id, "candidate_id": change.candidate_id}
-            unit = PostgresUnitOfWork(conn, change, await conn.execute(sql("changes.lock"), params))
+            lock = await conn.execute(sql("changes.lock"), params)
+            unit = PostgresUnitOfWork(conn, change, lock, self._routes)
             try:
                 yield unit
             finally:  # what stands in the way of the change explains what went wrong in the block
@@ -332,10 +350,10 @@ async def put_change(conn: Connection, change: Change) -> None:
     raise LeaseLost(Message("lease.candidate", id=change.candidate_id))
 
 
-async def put_blobs(conn: Connection, blobs: Mapping[str, bytes]) -> None:
-    """Store file contents by SHA-256; existing ones stay."""
+async def put_blobs(conn: Connection, tenant_id: str, blobs: Mapping[str, bytes]) -> None:
+    """Store file contents of a tenant by SHA-256; existing ones stay."""
     for part in _parts(blobs):
-        params = {"hashes": list(part), "data": list(part.values())}
+        params = {"hashes": list(part), "data": list(part.values()), "tenant_id": tenant_id}
         await conn.execute(sql("changes.put_blobs"), params)
 
 
@@ -375,7 +393,7 @@ async def refuse_unforeseen(conn: Connection, change: Change) -> None:
 
 
 async def _put(conn: Connection, change: Change, blobs: Mapping[str, bytes]) -> None:
-    await put_blobs(conn, blobs)
+    await put_blobs(conn, change.tenant_id, blobs)
     await put_change(conn, change)
 
 
@@ -394,6 +412,7 @@ def change_row(change: Change) -> dict[str, object]:
     row: dict[str, object] = {key: getattr(change, key) for key in _PLAIN}
     row |= {key: _json(getattr(change, key)) for key in _MODELS}
     row["said"] = to_said(change.reason, change.error, *change.warnings, *change.held)
+    row["findings"] = Jsonb(findings_json(change.findings))
     return row | {key: Jsonb(list(getattr(change, key))) for key in _LISTS}
 
 
@@ -454,9 +473,9 @@ class PostgresTargetLocks:
         rows = await fetch_all(self._pool, "changes.unfinished", candidate_id=candidate_id)
         return [change_of(row) for row in rows]
 
-    async def latest(self, change: Change) -> Change | None:
-        target = {"tenant_id": change.tenant_id, "kind": change.kind}
-        row = await fetch_one(self._pool, "changes.latest", **target, target_id=change.target_id)
+    async def latest(self, tenant_id: str, kind: Kind, target_id: str) -> Change | None:
+        target = {"tenant_id": tenant_id, "kind": kind, "target_id": target_id}
+        row = await fetch_one(self._pool, "changes.latest", **target)
         return change_of(row) if row else None
 
     async def abandoned(self, older_than: float) -> Sequence[Change]:

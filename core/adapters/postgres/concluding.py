@@ -8,13 +8,13 @@ from psycopg import errors as pg
 from psycopg.types.json import Jsonb
 
 from core.adapters.postgres.queries import Connection, sql
-from core.adapters.postgres.runs import event_row
+from core.adapters.postgres.runs import event_row, write_event
 from core.adapters.postgres.search import index_document
 from core.domain.errors import Stale, TargetBusy
 from core.domain.hashing import same_key
 from core.domain.messages import Message
-from core.domain.models import Change, ChangeStatus, HistoryRecord, Kind, Scope
-from core.domain.ports import Concluded
+from core.domain.models import Change, ChangeStatus, HistoryRecord, Kind, RunEvent, Scope
+from core.domain.ports import Concluded, Routes
 from core.knowledge.search.documents import SearchDocument
 
 FILES = ("previous_files", "new_files", "previous_reach", "new_reach")
@@ -32,6 +32,7 @@ async def write_all(
     made: Sequence[Concluded],
     change_rows: Sequence[dict[str, object]],
     item_rows: Sequence[dict[str, object]],
+    routes: Routes,
 ) -> None:
     """Write new items with all that belongs to them. Raises Stale or TargetBusy if one is taken.
 
@@ -53,7 +54,17 @@ async def write_all(
     await _many(conn, "changes.record", [history_row(one.history) for one in made])
     params = {"ids": [change.id for change in changes], "status": ChangeStatus.APPLIED}
     await conn.execute(sql("changes.close_all"), params)
-    await _many(conn, "journal.emit", [{**event_row(one.event), "alone": False} for one in made])
+    await _tell(conn, [one.event for one in made], routes)
+
+
+async def _tell(conn: Connection, events: Sequence[RunEvent], routes: Routes) -> None:
+    """Write the events: those that go out one by one, with their deliveries."""
+    quiet = [event for event in events if not routes(event)]
+    rows = [{**event_row(event), "alone": False} for event in quiet]
+    await _many(conn, "journal.emit", rows)
+    for event in events:
+        if routes(event):
+            await write_event(conn, event, routes)
 
 
 async def _many(conn: Connection, block: str, rows: Sequence[dict[str, object]]) -> None:

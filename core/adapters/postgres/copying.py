@@ -29,6 +29,7 @@ _SAME_TEXT = (
 class _Table(NamedTuple):
     name: str
     columns: tuple[str, ...]
+    is_forced: bool
 
 
 async def copy_database(
@@ -53,6 +54,7 @@ def _copy(source: str, target: str, silent_after: float) -> list[CopiedTable]:
     with _opened(source) as here, _opened(target) as there:
         here.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         _refuse_same(here, there)
+        _refuse_blind(here)
         _refuse_workers(here, silent_after)
         tables = _tables(here)
         _refuse_rows(there, tables)
@@ -85,10 +87,16 @@ def _refuse_workers(here: psycopg.Connection, silent_after: float) -> None:
         raise Refused(Message("copy.workers", n=alive), hint=Message("copy.hint_stop"))
 
 
+def _refuse_blind(here: psycopg.Connection) -> None:
+    """Raise Refused if the role sees one tenant's rows at most: only the owner sees all."""
+    if not _one(here, "copying.sees_all"):
+        raise Refused(Message("copy.not_owner"), hint=Message("copy.hint_owner"))
+
+
 def _tables(conn: psycopg.Connection) -> list[_Table]:
     """Return the tables with their columns, those that others refer to first."""
     rows = conn.execute(sql("copying.tables")).fetchall()
-    tables = {name: _Table(name, tuple(columns)) for name, columns in rows}
+    tables = {name: _Table(name, tuple(columns), forced) for name, columns, forced in rows}
     order: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(tables, ()))
     for name, of_name in conn.execute(sql("copying.references")).fetchall():
         order.add(name, of_name)
@@ -106,8 +114,11 @@ def _refuse_rows(there: psycopg.Connection, tables: list[_Table]) -> None:
 
 
 def _copy_table(here: psycopg.Connection, there: psycopg.Connection, table: _Table) -> None:
-    # Triggers would write again what they wrote in the source; foreign keys are checked.
+    # Triggers would write again what they wrote in the source; foreign keys are checked. Rows do
+    # not come in by COPY past policies, which are in force for the owner as well.
     _alter(there, table, "DISABLE TRIGGER USER")
+    if table.is_forced:
+        _alter(there, table, "NO FORCE ROW LEVEL SECURITY")
     name, columns = Identifier(table.name), SQL(", ").join(map(Identifier, table.columns))
     with (
         here.cursor().copy(SQL("COPY {} ({}) TO STDOUT").format(name, columns)) as rows,
@@ -116,6 +127,8 @@ def _copy_table(here: psycopg.Connection, there: psycopg.Connection, table: _Tab
         for row in rows:
             into.write(row)
     _alter(there, table, "ENABLE TRIGGER USER")
+    if table.is_forced:
+        _alter(there, table, "FORCE ROW LEVEL SECURITY")
 
 
 def _alter(conn: psycopg.Connection, table: _Table, what: LiteralString) -> None:

@@ -16,7 +16,7 @@ from core.adapters.postgres.queries import Connection, Pool, connection, execute
 from core.domain.errors import SkillWorkerError
 from core.domain.event_cursor import START, EventCursor, parse_cursor
 from core.domain.models import EventFilter, EventState, FeedPage, PlacedEvent, RunEvent
-from core.domain.tasks import end_tasks
+from core.domain.tasks import end_tasks, over_all_tenants
 
 log = structlog.get_logger(__name__)
 
@@ -161,7 +161,8 @@ class PostgresFeed:
     async def _mend(self) -> None:
         """Once, before the first read: no dump is restored under a running process."""
         if not self._mended:
-            await execute(self._pool, "feed.mend")
+            with over_all_tenants():
+                await execute(self._pool, "feed.mend")
             self._mended = True
 
     async def _rows(self, begin: EventCursor, wanted: EventFilter, limit: int) -> Sequence[DictRow]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import TypeAlias
 
 import structlog
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
+from pydantic import JsonValue
 
 from core.adapters.postgres.jobs import Jobs, Waiting
 from core.adapters.postgres.queries import (
@@ -18,6 +20,7 @@ from core.adapters.postgres.queries import (
     feedback_of,
     fetch_all,
     fetch_one,
+    findings_json,
     read_feedback,
     send,
     sql,
@@ -28,12 +31,13 @@ from core.adapters.postgres.runs import write_event
 from core.domain.errors import InvalidInput, LeaseLost, NotFound, Refused
 from core.domain.hashing import matching_prefix
 from core.domain.input_formats.feedback import feedback_digest
-from core.domain.messages import Message, term
+from core.domain.messages import Message, term, without_content
 from core.domain.models import (
     NO_USAGE,
     Agent,
     Feedback,
     FeedbackStatus,
+    MaskedFeedback,
     NewFeedback,
     Outcome,
     Outline,
@@ -41,8 +45,12 @@ from core.domain.models import (
     PauseKind,
     RunEvent,
 )
-from core.domain.observers import nobody
-from core.domain.ports import NewId, Observer
+from core.domain.models.findings import counted
+from core.domain.observers import nobody, nowhere
+from core.domain.ports import NewId, Observer, Routes
+from core.domain.tasks import over_all_tenants
+from core.safety.intake import masked_feedback
+from core.safety.masking import mask
 
 
 async def end_feedback_of_change(conn: Connection, change_id: str, feedback_id: str | None) -> None:
@@ -71,21 +79,45 @@ async def end_held_feedback(
 log = structlog.get_logger(__name__)
 
 _Piece: TypeAlias = dict[str, object]
+# Takes more out of a piece before it is stored. Raises ScreenDown.
+MaskMore = Callable[[MaskedFeedback], Awaitable[MaskedFeedback]]
 
 
 class PostgresInbox:
     """The `Inbox` port; `observe` is called with each event once it is committed."""
 
-    def __init__(self, pool: Pool, jobs: Jobs, new_id: NewId, observe: Observer = nobody) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        jobs: Jobs,
+        new_id: NewId,
+        observe: Observer = nobody,
+        routes: Routes = nowhere,
+        *,
+        keeps_raw: bool = False,
+        mask_more: MaskMore | None = None,
+    ) -> None:
         self._pool = pool
+        self._routes = routes
         self._jobs = jobs
         self._new_id = new_id
         self._observe = observe
+        self._keeps_raw = keeps_raw
+        self._mask_more = mask_more
+
+    async def masked(self, piece: NewFeedback) -> MaskedFeedback:
+        if self._keeps_raw:
+            return MaskedFeedback(**dict(piece))
+        made = masked_feedback(piece)
+        if self._mask_more is None or made is piece:  # masked before
+            return made
+        return await self._mask_more(made)
 
     async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
-        rows = [self._row(position, piece) for position, piece in enumerate(pieces)]
+        masked = [await self.masked(piece) for piece in pieces]
+        rows = [self._row(position, piece) for position, piece in enumerate(masked)]
         events: list[RunEvent] = []
-        async with transaction(self._pool) as conn:
+        async with _over_tenants(self._pool) as conn:
             added = await self._add(conn, source, rows, events)
         for event in events:
             log.warning(event.name, feedback_id=event.feedback_id, **event.data)
@@ -94,11 +126,13 @@ class PostgresInbox:
 
     async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
         stated = agent.model_dump(include={"tenant_id", "id", "role", "goal", "persona"})
-        async with transaction(self._pool) as conn:
+        masked = await self.masked(piece)
+        async with _over_tenants(self._pool) as conn:
             claimed = await conn.execute(sql("agents.setup_claimed"), stated)
             if not claimed.rowcount:
                 return False
-            ((_, is_new),) = await self._add(conn, source, [self._row(0, piece)], [])
+            row = self._row(0, masked)
+            ((_, is_new),) = await self._add(conn, source, [row], [])
             return is_new
 
     async def get(self, feedback_id: str) -> Feedback:
@@ -126,7 +160,7 @@ class PostgresInbox:
     ) -> None:
         params = {"id": claimed.id, "epoch": claimed.epoch, "delay": delay}
         params |= {"error": error, "said": to_said(error)}
-        async with transaction(self._pool) as conn:
+        async with _over_tenants(self._pool) as conn:
             # Handed back at once, as at shutdown, it keeps its turn.
             turn = await self._jobs.turn(conn) if delay > 0 else 0
             given = {**params, "counts": counts, "turn": turn}
@@ -187,8 +221,9 @@ class PostgresInbox:
         inserted = await (await conn.execute(sql("inbox.add"), params)).fetchall()
         turns = {row["id"]: row["turn"] for row in inserted}
         events += [_redated(row) for row in inserted if row["claimed_said_at"]]
+        events += [_masked(row) for row in inserted if row["masked"]]
         for event in events:
-            await write_event(conn, event)
+            await write_event(conn, event, self._routes)
         new = [str(row["id"]) for row in rows if row["id"] in turns]
         await self._jobs.defer(conn, [Waiting(key, turns[key]) for key in new])
         known = await _known(conn, source, [row for row in rows if row["id"] not in turns])
@@ -202,24 +237,33 @@ class PostgresInbox:
             name="feedback.finished",
             tenant_id=feedback.tenant_id,
             feedback_id=feedback.id,
-            data={"status": outcome.status, "error": problem},
+            data={"status": outcome.status, "error": without_content(problem)},
         )
         async with transaction(self._pool) as conn:
             params = end_params(feedback.id, feedback.epoch, outcome)
             await conn.execute(sql("inbox.finish"), params)
-            await write_event(conn, event)
+            await write_event(conn, event, self._routes)
         self._observe(event, NO_USAGE)
 
-    def _row(self, position: int, piece: NewFeedback) -> _Piece:
+    def _row(self, position: int, piece: MaskedFeedback) -> _Piece:
         feedback_id = self._new_id()
         return {
-            **piece.model_dump(exclude={"id"}),
+            **piece.model_dump(exclude={"id", "masked"}),
+            "masked": findings_json(piece.masked),
             "said_at": piece.said_at and piece.said_at.isoformat(),
             "id": feedback_id,
             "source_id": feedback_id if piece.id is None else piece.id,
             "digest": feedback_digest(piece),
             "place": position,
         }
+
+
+@asynccontextmanager
+async def _over_tenants(pool: Pool) -> AsyncIterator[Connection]:
+    """Open a transaction that sees all tenants: turns, and the ids of a source, are common."""
+    with over_all_tenants():
+        async with transaction(pool) as conn:
+            yield conn
 
 
 async def release_waiting(conn: Connection, jobs: Jobs, feedback_id: str) -> None:
@@ -235,6 +279,18 @@ def _redated(row: DictRow) -> RunEvent:
         tenant_id=row["tenant_id"],
         feedback_id=row["id"],
         data={**times},
+    )
+
+
+def _masked(row: DictRow) -> RunEvent:
+    """Return the event that something was masked in a piece: what kinds, never the text."""
+    # A list: the log masks a value behind a name like that of a secret, also a count.
+    counts: list[JsonValue] = [*counted(str(finding["code"]) for finding in row["masked"])]
+    return RunEvent(
+        name="feedback.masked",
+        tenant_id=row["tenant_id"],
+        feedback_id=row["id"],
+        data={"masked": counts},
     )
 
 
@@ -299,13 +355,23 @@ class PostgresDeliveries:
 class PostgresIntake:
     """The `Intake` port; `observe` is called with each event once it is committed."""
 
-    def __init__(self, pool: Pool, jobs: Jobs, observe: Observer = nobody) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        jobs: Jobs,
+        observe: Observer = nobody,
+        routes: Routes = nowhere,
+        *,
+        keeps_raw: bool = False,
+    ) -> None:
         self._pool = pool
+        self._routes = routes
         self._jobs = jobs
         self._observe = observe
+        self._keeps_raw = keeps_raw
 
     async def revive(self, feedback_id: str) -> Feedback:
-        async with transaction(self._pool) as conn:
+        async with _over_tenants(self._pool) as conn:
             params = {"id": feedback_id, "turn": await self._jobs.turn(conn)}
             row = await (await conn.execute(sql("intake.revive"), params)).fetchone()
             if row is None:
@@ -321,6 +387,7 @@ class PostgresIntake:
 
     async def cancel(self, feedback_id: str, reason: str) -> Feedback:
         params = {"id": feedback_id}
+        reason = reason if self._keeps_raw else mask(reason).text
         async with transaction(self._pool) as conn:
             taken = await (await conn.execute(sql("intake.take_off"), params)).fetchone()
             if taken is None:
@@ -339,16 +406,17 @@ class PostgresIntake:
             row = await (await conn.execute(sql("inbox.get"), params)).fetchone()
             assert row is not None
             event = _cancelled(row["tenant_id"], feedback_id, reason)
-            await write_event(conn, event)
+            await write_event(conn, event, self._routes)
         self._observe(event, NO_USAGE)
         return feedback_of(row)
 
     async def pause(self, reason: str) -> Pause:
+        reason = reason if self._keeps_raw else mask(reason).text
         async with transaction(self._pool) as conn:
             row = await (await conn.execute(sql("intake.pause"), {"reason": reason})).fetchone()
             assert row is not None
             event = RunEvent(name="queue.paused", data={"reason": reason})
-            await write_event(conn, event)
+            await write_event(conn, event, self._routes)
         self._observe(event, NO_USAGE)
         return Pause(kind=PauseKind.PAUSED, **row)
 
@@ -357,7 +425,7 @@ class PostgresIntake:
         async with transaction(self._pool) as conn:
             paused = bool((await conn.execute(sql("intake.resume"))).rowcount)
             if paused:
-                await write_event(conn, event)
+                await write_event(conn, event, self._routes)
         if paused:
             self._observe(event, NO_USAGE)
         return paused

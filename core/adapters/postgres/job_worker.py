@@ -17,8 +17,8 @@ from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.worker_card import worker_card
 from core.domain.errors import ConfigurationError, SkillWorkerError
 from core.domain.messages import Message
-from core.domain.models import Pause
-from core.domain.tasks import end_tasks, repeat
+from core.domain.models import Pause, PauseKind
+from core.domain.tasks import end_tasks, over_all_tenants, repeat
 
 if TYPE_CHECKING:
     from procrastinate import JobContext
@@ -34,6 +34,8 @@ OVERDUE_SECONDS = 5.0
 _CHECK_EVERY = 1.0
 _INSIST_EVERY = 0.05
 _INSIST_TIMES = 40
+# Between two looks whether anything is left, from when nothing runs here.
+_FIRST_LOOK, _LATER_LOOKS = 0.02, 0.2
 
 Tasks = Collection[asyncio.Task[object]]
 
@@ -145,7 +147,9 @@ class PauseWatch:
         if found is None and before is not None:
             log.warning("work.resumed", kind=before.kind)
         elif found is not None and (before is None or before.kind is not found.kind):
-            log.warning("work.held", kind=found.kind, reason=found.reason, fatal=found.fatal)
+            is_typed = found.kind is PauseKind.PAUSED  # by a person: their words are in no log
+            reason = {} if is_typed else {"reason": found.reason}
+            log.warning("work.held", kind=found.kind, fatal=found.fatal, **reason)
 
 
 Body = Callable[[str], Awaitable[None]]
@@ -216,7 +220,8 @@ class JobWorker:
         watch = PauseWatch(self._jobs, ask_pause)
         await watch.check()
         ended = asyncio.Event()
-        drained = asyncio.create_task(self._drained(watch)) if once else None
+        with over_all_tenants():
+            drained = asyncio.create_task(self._drained(watch)) if once else None
         waits: list[Awaitable[object]] = [stop.wait(), *([drained] if drained else [])]
         sides = [asyncio.create_task(side) for side in self._sides(watch)]
         sides.append(asyncio.create_task(_set_when_first(ended, *waits), name="end"))
@@ -270,21 +275,8 @@ class JobWorker:
             backoff = min(2 * backoff, self._options.longest_backoff)
 
     async def _work(self, ended: asyncio.Event, stop: asyncio.Event) -> None:
-        options = self._options
-        worker = asyncio.create_task(
-            self._jobs.app.run_worker_async(
-                queues=[QUEUE],
-                concurrency=options.concurrency,
-                install_signal_handlers=False,
-                delete_jobs="always",
-                listen_notify=True,
-                fetch_job_polling_interval=options.poll,
-                shutdown_graceful_timeout=options.grace,
-                update_heartbeat_interval=_DAY,  # never: ours continues while the last jobs end
-                stalled_worker_timeout=options.stalled_after,
-            ),
-            name="job worker",
-        )
+        with over_all_tenants():  # whose a job is is known once its piece is claimed
+            worker = asyncio.create_task(self._engine_at_work(), name="job worker")
         ending = asyncio.create_task(ended.wait(), name="end of work")
         at_once = False
         try:
@@ -296,9 +288,27 @@ class JobWorker:
             ending.cancel()
             worker.cancel()
             await let_end(
-                worker, self._tasks, self._jobs.pool, grace=options.grace, at_once=at_once
+                worker,
+                self._tasks,
+                self._jobs.pool,
+                grace=self._options.grace,
+                at_once=at_once,
             )
         self._tell_why(worker, ended)
+
+    async def _engine_at_work(self) -> None:
+        options = self._options
+        await self._jobs.app.run_worker_async(
+            queues=[QUEUE],
+            concurrency=options.concurrency,
+            install_signal_handlers=False,
+            delete_jobs="always",
+            listen_notify=True,
+            fetch_job_polling_interval=options.poll,
+            shutdown_graceful_timeout=options.grace,
+            update_heartbeat_interval=_DAY,  # never: ours continues while the last jobs end
+            stalled_worker_timeout=options.stalled_after,
+        )
 
     def _tell_why(self, worker: asyncio.Task[None], ended: asyncio.Event) -> None:
         """Log why Procrastinate's worker ended unasked."""
@@ -333,6 +343,7 @@ class JobWorker:
 
         If nothing runs and the pause is fatal, return that pause.
         """
+        pause = _FIRST_LOOK
         while True:
             self._idle.clear()
             try:
@@ -342,7 +353,9 @@ class JobWorker:
                     return None
             except SkillWorkerError as error:
                 log.warning("drain.waiting", error=error.message)
-            await _first(self._idle.wait(), asyncio.sleep(0.2))
+            await _first(self._idle.wait(), asyncio.sleep(pause))
+            # What the last job wrote is on its way when it ends: look again soon, then less often.
+            pause = _FIRST_LOOK if self._idle.is_set() else min(2 * pause, _LATER_LOOKS)
 
     async def _is_done(self) -> bool:
         """Whether nothing is left to do; feedback of resting tenants is not started any more."""

@@ -55,10 +55,17 @@ class PostgresKnowledge:
             **{key: change[key] for key in change if key in _FIELDS},
         )
 
-    async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
+    async def packages(self) -> Mapping[Kind, str]:
+        rows = await fetch_all(self._pool, "knowledge.packages")
+        return {Kind(row["kind"]): row["package"] for row in rows}
+
+    async def find_named(
+        self, kind: Kind, tenant_id: str, agent_id: str, name: str
+    ) -> KnowledgeItem | None:
         row = await fetch_one(
             self._pool,
-            "knowledge.find_rule",
+            "knowledge.find_named",
+            kind=kind,
             tenant_id=tenant_id,
             agent_id=agent_id,
             name_key=name_key(name),

@@ -23,6 +23,7 @@ from core.adapters.postgres.queries import (
     sql,
     translated,
 )
+from core.adapters.postgres.tenants import keep_apart, lacks_rights
 from core.domain.errors import ConfigurationError, DatabaseDown
 from core.domain.messages import Message
 from core.domain.models.views import MigrationStatus, SchemaVersion
@@ -34,13 +35,16 @@ _PGVECTOR_HINT = Message("pgvector.hint_install")
 SyncConnection: TypeAlias = psycopg.Connection[DictRow]
 
 
-async def migrate(conninfo: str, *, vectors: bool = False) -> MigrationStatus:
+async def migrate(
+    conninfo: str, *, vectors: bool = False, worker: str | None = None
+) -> MigrationStatus:
     """Migrate all schemas and return their status; idempotent and safe to run concurrently.
 
-    With `vectors` also that of semantic search, which needs pgvector. Raises ConfigurationError if
-    the database is newer than the code or lacks pgvector, DatabaseDown.
+    With `vectors` also that of semantic search, which needs pgvector. `worker` is the role that
+    workers log in with, if that is another one. Raises ConfigurationError if the database is newer
+    than the code, lacks pgvector or does not let the role be given its rights, DatabaseDown.
     """
-    return await asyncio.to_thread(_migrate, conninfo, vectors)
+    return await asyncio.to_thread(_migrate, conninfo, vectors, worker)
 
 
 async def status(conninfo: str, *, vectors: bool = False) -> MigrationStatus:
@@ -48,30 +52,44 @@ async def status(conninfo: str, *, vectors: bool = False) -> MigrationStatus:
     return await asyncio.to_thread(_status, conninfo, vectors)
 
 
+async def role_of(conninfo: str) -> str:
+    """Return the role that a connection string logs in as. Raises DatabaseDown."""
+    return await asyncio.to_thread(_role_of, conninfo)
+
+
+def _role_of(conninfo: str) -> str:
+    with _connected(conninfo) as conn:
+        return str(conn.execute(sql("tenants.me")).fetchall()[0]["login"])
+
+
 def _status(conninfo: str, vectors: bool) -> MigrationStatus:
     with _connected(conninfo) as conn:
         return _read(conn, vectors)
 
 
-def _migrate(conninfo: str, vectors: bool) -> MigrationStatus:
+def _migrate(conninfo: str, vectors: bool, worker: str | None) -> MigrationStatus:
     with _connected(conninfo) as conn:
-        if not _read(conn, vectors).up_to_date:
+        if not _read(conn, vectors).up_to_date or lacks_rights(conn, worker):
             with _alone(conn):
-                _bring_to_date(conn, conninfo, vectors)
+                _bring_to_date(conn, conninfo, vectors, worker)
         found = _read(conn, vectors)
         refuse_newer(found)
         return found
 
 
-def _bring_to_date(conn: SyncConnection, conninfo: str, vectors: bool) -> None:
+def _bring_to_date(conn: SyncConnection, conninfo: str, vectors: bool, worker: str | None) -> None:
     found = _read(conn, vectors)
     refuse_newer(found)
     _migrate_ours(conninfo)
     if not found.procrastinate.up_to_date:
         _migrate_jobs(conn, found.procrastinate.current)
     _migrate_saver(conn)
+    if _read(conn, vectors).ours.up_to_date:
+        keep_apart(conn, worker)
+        _record(conn, TENANTS, tenants_head())
     if found.vectors is not None and not found.vectors.up_to_date:
         _migrate_vectors(conn, found.vectors.current)
+        keep_apart(conn, worker)
 
 
 @contextmanager
@@ -178,7 +196,8 @@ def _record(conn: SyncConnection, component: str, version: str) -> None:
 
 SCRIPTS = Path(__file__).parent / "migrations"
 OURS, JOBS, SAVER = "skill-worker", "procrastinate", "langgraph-checkpoint-postgres"
-VECTORS = "skill-worker-vectors"
+VECTORS, TENANTS = "skill-worker-vectors", "skill-worker-tenants"
+_POLICIES = 1  # raised when tables get other policies
 UPGRADE_HINT = Message("database.hint_upgrade")
 
 
@@ -206,7 +225,7 @@ def refuse_newer(status: MigrationStatus) -> None:
 
 def status_of(rows: Iterable[Mapping[str, str]], *, vectors: bool = False) -> MigrationStatus:
     """Compare the versions found (`component`, `version`) with those the code needs."""
-    found: dict[str, set[str]] = {OURS: set(), JOBS: set(), SAVER: set(), VECTORS: set()}
+    found: dict[str, set[str]] = {part: set() for part in (OURS, JOBS, SAVER, VECTORS, TENANTS)}
     for row in rows:
         found.setdefault(row["component"], set()).add(row["version"])
     return MigrationStatus(
@@ -214,6 +233,7 @@ def status_of(rows: Iterable[Mapping[str, str]], *, vectors: bool = False) -> Mi
         procrastinate=_compare(found[JOBS], jobs_head()),
         # Two hosts may run different patch versions: the setup of each version is on record.
         saver=_compare(found[SAVER], metadata.version(SAVER), ordered=False),
+        tenants=_compare(found[TENANTS], tenants_head()),
         vectors=_compare(found[VECTORS], vector_scripts()[-1].stem) if vectors else None,
     )
 
@@ -232,6 +252,11 @@ def _compare(found: set[str], head: str, *, ordered: bool = True) -> SchemaVersi
 def our_head() -> str:
     """Return our newest revision: the number its file name begins with."""
     return max(path.name.split("_")[0] for path in (SCRIPTS / "versions").glob("*.sql"))
+
+
+def tenants_head() -> str:
+    """Return the version of the policies, which every table of a schema has."""
+    return f"{our_head()}-{_POLICIES}"
 
 
 @cache

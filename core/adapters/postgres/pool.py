@@ -18,12 +18,16 @@ from core.adapters.postgres.queries import (
     DOWN_HINT,
     Connection,
     Pool,
+    TenantConnection,
+    TenantCursor,
     connecting,
     connection,
+    fetch_one,
     sql,
 )
 from core.domain.errors import DatabaseDown
 from core.domain.messages import Message
+from core.domain.tasks import over_all_tenants
 
 POOL_SIZE = 8  # with the job engine's LISTEN and a spare for migrations: ten per process
 CONNECT_SECONDS = 10
@@ -46,16 +50,16 @@ async def open_pool(
     or gone, and nobody could take over what it has locked. Raises ConfigurationError if the URL is
     wrong or access is refused, DatabaseDown if the server does not answer.
     """
-    await _try_once(conninfo)
+    has_role = await _try_once(conninfo)
     pool: Pool = AsyncConnectionPool(
         conninfo,
-        connection_class=psycopg.AsyncConnection[psycopg.rows.DictRow],
+        connection_class=TenantConnection,
         kwargs=_connection_kwargs(),
         min_size=1,
         max_size=max_size,
         timeout=BORROW_SECONDS,
         reconnect_timeout=RECONNECT_SECONDS,
-        configure=partial(_configure, silence=silence),
+        configure=partial(_configure, silence=silence, has_role=has_role),
         check=_check,
         open=False,
         name="skill-worker",
@@ -81,7 +85,8 @@ async def probe_writes(pool: Pool, seconds: float) -> None:
     """Write a row and read it again. Raises DatabaseDown, also where it takes longer."""
     try:
         async with asyncio.timeout(seconds), connection(pool) as conn:
-            await conn.execute(sql("migrations.probe_writes"))
+            with over_all_tenants():  # the temporary table is of one role
+                await conn.execute(sql("migrations.probe_writes"))
     except TimeoutError:
         raise DatabaseDown(Message("database.slow_answer")) from None
 
@@ -96,20 +101,29 @@ async def _open(pool: Pool) -> None:
 def _connection_kwargs() -> dict[str, object]:
     return {
         "row_factory": dict_row,
+        "cursor_factory": TenantCursor,
         "connect_timeout": CONNECT_SECONDS,
         "application_name": "skill-worker",
         **_KEEPALIVE,
     }
 
 
-async def _try_once(conninfo: str) -> None:
-    """Connect once directly: a pool reports only that it timed out, not why."""
+async def _try_once(conninfo: str) -> bool:
+    """Return whether all tenants are a role of their own here.
+
+    Connects directly: a pool reports only that it timed out, not why.
+    """
     with connecting():
-        conn = await psycopg.AsyncConnection.connect(conninfo, connect_timeout=CONNECT_SECONDS)
-    await conn.close()
+        async with await psycopg.AsyncConnection.connect(
+            conninfo, connect_timeout=CONNECT_SECONDS, autocommit=True
+        ) as conn:
+            found = await (await conn.execute(sql("tenants.has_role"))).fetchone()
+    return bool(found and found[0])
 
 
-async def _configure(conn: Connection, *, silence: float) -> None:
+async def _configure(conn: Connection, *, silence: float, has_role: bool) -> None:
+    assert isinstance(conn, TenantConnection)
+    conn.has_role = has_role
     # Not among the keyword arguments above: Procrastinate adds its own `autocommit` to those.
     await conn.set_autocommit(True)
     set_json_loads(_loads, conn)
@@ -135,3 +149,9 @@ async def _check(conn: Connection) -> None:
     poll.register(conn.fileno(), select.POLLIN | select.POLLHUP | select.POLLERR)
     if poll.poll(0):
         await conn.execute("")
+
+
+async def bound_by(pool: Pool) -> str:
+    """Return what keeps a worker to one tenant: `role`, `owner` if it owns tables, or `nothing`."""
+    row = await fetch_one(pool, "tenants.bound")
+    return str(row["by"]) if row else "nothing"

@@ -9,22 +9,24 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib import resources
-from typing import LiteralString, NamedTuple, TypeAlias
+from typing import LiteralString, NamedTuple, Self, TypeAlias
 from weakref import WeakKeyDictionary
 
 import psycopg
 import structlog
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg import errors as pg
-from psycopg.rows import DictRow
+from psycopg.abc import Params, Query, QueryNoTemplate
+from psycopg.rows import DictRow, Row
 from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool
 from pydantic import TypeAdapter, ValidationError
 
 from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWorkerError
 from core.domain.messages import Message
-from core.domain.models import Candidate, Feedback, Usage
+from core.domain.models import Candidate, Feedback, Finding, Usage
 from core.domain.models.base import read_message
+from core.domain.tasks import acting_tenant
 
 DOWN_HINT = Message("database.hint_down")
 RETRY_HINT = Message("database.hint_retry")
@@ -83,7 +85,8 @@ def connecting() -> Iterator[None]:
 
 def translate(error: psycopg.Error) -> SkillWorkerError:
     """Map a psycopg error into the program's error hierarchy."""
-    said = str(error).partition("\nCONTEXT:")[0].strip()  # where in a function of ours
+    # DETAIL quotes the values of a row; CONTEXT is where in a function of ours.
+    said = re.split(r"\n(?:DETAIL|CONTEXT):", str(error), maxsplit=1)[0].strip()
     if isinstance(error, pg.InsufficientPrivilege):
         return ConfigurationError(Message("database.refuses", text=said), hint=DOWN_HINT)
     if isinstance(error, _SCHEMA):
@@ -124,6 +127,16 @@ def recalled(said: object) -> Mapping[str, Message]:
         return {}
 
 
+def findings_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
+    """Return findings as they are stored: the text in English, and what it was written from."""
+    return [
+        {**one.model_dump(mode="json", exclude={"is_allowed"}), "said": one.text.to_json()}
+        if isinstance(one.text, Message)
+        else one.model_dump(mode="json", exclude={"is_allowed"})
+        for one in findings
+    ]
+
+
 def feedback_of(row: DictRow) -> Feedback:
     """Build feedback from a row; unreadable columns are left out and named in its error."""
     feedback, problem = read_feedback(row)
@@ -155,7 +168,7 @@ def candidate_of(row: DictRow) -> Candidate:
     try:
         return Candidate.model_validate({**known, "usage": usage_of(row)})
     except ValidationError as error:
-        log.warning("verdict.unreadable", candidate_id=known["id"], error=str(error))
+        log.warning("verdict.unreadable", candidate_id=known["id"], errors=error.error_count())
     return Candidate.model_validate({**known, "verdict": None, "usage": usage_of(row)})
 
 
@@ -182,6 +195,72 @@ def usage_of(row: DictRow) -> Usage:
 
 Connection: TypeAlias = AsyncConnection[DictRow]
 Pool: TypeAlias = AsyncConnectionPool[Connection]
+
+ALL_TENANTS_ROLE = "skill_worker_all"
+_UNKNOWN = "\0"  # no tenant has such an id
+
+
+class TenantConnection(AsyncConnection[DictRow]):
+    """A connection whose session shows the tenant in whose name each statement comes.
+
+    `tenant` is what the session is set to; None, all tenants, is a role of its own if `has_role`,
+    else a setting that counts for nobody but the owner of the tables.
+    """
+
+    tenant: str | None = _UNKNOWN
+    has_role = False
+
+    def setting(self, tenant_id: str | None) -> tuple[str, str, str]:
+        """Return the parameters that set the session to a tenant, or to all."""
+        over = tenant_id is None
+        if self.has_role:
+            return tenant_id or "", "role", ALL_TENANTS_ROLE if over else "none"
+        return tenant_id or "", "skill_worker.over_tenants", "on" if over else "off"
+
+
+class TenantCursor(AsyncCursor[Row]):
+    """Sets its session to the acting tenant in the trip of the first statement that comes for it.
+
+    A session keeps its tenant, so most statements cost nothing more: set for each, that was a
+    tenth of the worker's CPU. After an error it is unknown, since a rollback undoes it.
+    """
+
+    async def execute(  # type: ignore[override]  # no statement of ours is a template
+        self,
+        query: QueryNoTemplate,
+        params: Params | None = None,
+        *,
+        prepare: bool | None = None,
+        binary: bool | None = None,
+    ) -> Self:
+        """Run a statement in the name of the acting tenant."""
+        conn, wanted = self._conn, acting_tenant()
+        if isinstance(conn, TenantConnection) and conn.tenant != wanted:
+            conn.tenant = _UNKNOWN
+            if conn.pgconn.pipeline_status:
+                await AsyncCursor(conn).execute(sql("tenants.act_for"), conn.setting(wanted))
+                await super().execute(query, params, prepare=prepare, binary=binary)
+            else:
+                async with conn.pipeline():
+                    await AsyncCursor(conn).execute(sql("tenants.act_for"), conn.setting(wanted))
+                    await super().execute(query, params, prepare=prepare, binary=binary)
+            conn.tenant = wanted
+            return self
+        try:
+            return await super().execute(query, params, prepare=prepare, binary=binary)
+        except BaseException:  # what set the session may be rolled back with it
+            if isinstance(conn, TenantConnection):
+                conn.tenant = _UNKNOWN
+            raise
+
+    async def executemany(
+        self, query: Query, params_seq: Iterable[Params], *, returning: bool = False
+    ) -> None:
+        """Run a statement many times in the name of the acting tenant."""
+        if isinstance(self._conn, TenantConnection) and self._conn.tenant != acting_tenant():
+            await self._conn.execute("SELECT")
+        await super().executemany(query, params_seq, returning=returning)
+
 
 # The limit of concurrent `writing` blocks, by pool.
 _WRITERS: WeakKeyDictionary[Pool, asyncio.Semaphore] = WeakKeyDictionary()
@@ -332,6 +411,10 @@ async def connection(pool: Pool) -> AsyncIterator[Connection]:
                 yield conn
             except (pg.FeatureNotSupported, pg.InvalidSqlStatementName):
                 await conn.close()  # its prepared statements stay invalid; the pool opens another
+                raise
+            except BaseException:
+                if isinstance(conn, TenantConnection):
+                    conn.tenant = _UNKNOWN
                 raise
 
 

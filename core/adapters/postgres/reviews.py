@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import LiteralString
 
 from psycopg import errors as pg
 from psycopg.rows import DictRow
@@ -18,6 +19,7 @@ from core.adapters.postgres.inbox import end_feedback_of_change
 from core.adapters.postgres.queries import (
     Connection,
     Pool,
+    connection,
     execute,
     fetch_all,
     fetch_one,
@@ -31,20 +33,32 @@ from core.adapters.postgres.queries import (
 from core.adapters.postgres.runs import write_event
 from core.adapters.postgres.search import refuse_skill_beside
 from core.domain.errors import Decided, NotFound, TargetBusy
+from core.domain.hashing import state_hash
 from core.domain.messages import Message
-from core.domain.models import NO_USAGE, Change, ChangeStatus, Kind, RunEvent
+from core.domain.models import (
+    NO_USAGE,
+    Allowed,
+    Change,
+    ChangeStatus,
+    Facts,
+    Finding,
+    Kind,
+    RunEvent,
+    Scope,
+)
 from core.domain.models.costs import ChangeCost
 from core.domain.models.review import Cause, Matched, OpenedChange, QueuePosition
-from core.domain.observers import nobody
-from core.domain.ports import Observer
+from core.domain.observers import nobody, nowhere
+from core.domain.ports import Observer, Routes
 from core.domain.ports.changes import AHEAD
 
 
 class PostgresReviews:
     """The `Reviews` port; `observe` is called with each event once it is committed."""
 
-    def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
+    def __init__(self, pool: Pool, observe: Observer = nobody, routes: Routes = nowhere) -> None:
         self._pool = pool
+        self._routes = routes
         self._observe = observe
 
     async def approve(self, change: Change, by: str, event: RunEvent) -> Change:
@@ -72,7 +86,7 @@ class PostgresReviews:
                 ) from None
             await refuse_skill_beside(conn, change)
             await refuse_unforeseen(conn, change)
-            await write_event(conn, event)
+            await write_event(conn, event, self._routes)
             if change.kind is not Kind.SKILL:
                 await conn.execute(sql("reviews.leave_flush"))
         return change.model_copy(update={**decided, "status": ChangeStatus.APPLYING})
@@ -91,18 +105,18 @@ class PostgresReviews:
         async with writing(self._pool) as conn:
             await _decide(conn, "reviews.end", params)
             await end_feedback_of_change(conn, change.id, change.feedback_id)
-            await write_event(conn, event)
+            await write_event(conn, event, self._routes)
         self._observe(event, NO_USAGE)
 
     async def replace(
         self, fresh: Change, seen: Change, blobs: Mapping[str, bytes], event: RunEvent
     ) -> None:
         async with transaction(self._pool) as conn:
-            await put_blobs(conn, blobs)
+            await put_blobs(conn, fresh.tenant_id, blobs)
             await _decide(
                 conn, "reviews.replace", change_row(fresh) | {"seen_hash": seen.content_hash}
             )
-            await write_event(conn, event)
+            await write_event(conn, event, self._routes)
         self._observe(event, NO_USAGE)
 
     async def now(self) -> datetime:
@@ -149,14 +163,23 @@ class PostgresReviewQueue:
         self, change_id: str, *, tenant_id: str | None, but: Collection[str]
     ) -> OpenedChange:
         scope = _scope(tenant_id, but)
-        row = await fetch_one(self._pool, "review_queue.opened", id=change_id, **scope)
+        async with connection(self._pool) as conn:
+            query = _of("review_queue.opened", tenant_id)
+            row = await (await conn.execute(query, {"id": change_id, **scope})).fetchone()
         if row is None:
             raise NotFound(Message("no.change", id=change_id), hint=Message("see.changes"))
         return _opened(row)
 
     async def oldest(self, *, tenant_id: str | None, but: Collection[str]) -> Sequence[str]:
-        scope = _scope(tenant_id, but)
-        return [row["id"] for row in await fetch_all(self._pool, "review_queue.oldest", **scope)]
+        async with connection(self._pool) as conn:
+            query = _of("review_queue.oldest", tenant_id)
+            rows = await (await conn.execute(query, _scope(tenant_id, but))).fetchall()
+        return [row["id"] for row in rows]
+
+
+def _of(block: str, tenant_id: str | None) -> LiteralString:
+    condition = "" if tenant_id is None else sql("review_queue.of_tenant")
+    return sql(block).replace("/* asked for */", condition)
 
 
 def _scope(tenant_id: str | None, but: Collection[str]) -> dict[str, object]:
@@ -179,3 +202,49 @@ def _opened(row: DictRow) -> OpenedChange:
 def _matched(row: DictRow) -> Matched:
     known = {key: row[key] for key in ("agent_name", "content", "intent_hint")}
     return Matched(**known, usage=usage_of(row))
+
+
+class PostgresScreenRecords:
+    """The `ScreenRecords` port; `observe` is called with each event once it is committed."""
+
+    def __init__(self, pool: Pool, observe: Observer = nobody) -> None:
+        self._pool = pool
+        self._observe = observe
+
+    async def facts(self, change: Change) -> Facts:
+        target = change.model_dump(include={"tenant_id", "kind", "target_id", "feedback_id"})
+        is_for_all = change.after is not None and change.after.reach.scope is Scope.TENANT
+        row = await fetch_one(
+            self._pool,
+            "screen.facts",
+            **target,
+            hash=state_hash(change.after),
+            is_for_all=is_for_all,
+            digests=[finding.digest for finding in change.findings],
+        )
+        return Facts.model_validate(row)
+
+    async def allowed(self, tenant_id: str, digests: Sequence[str]) -> Sequence[Allowed]:
+        given = {"tenant_id": tenant_id, "digests": [*digests]}
+        return [Allowed(**row) for row in await fetch_all(self._pool, "screen.allowed", **given)]
+
+    async def allow(
+        self, change: Change, findings: Sequence[Finding], *, by: str, reason: str, event: RunEvent
+    ) -> None:
+        found = {finding.digest: finding.code for finding in findings}
+        params = {
+            "tenant_id": change.tenant_id,
+            "change_id": change.id,
+            "digests": [*found],
+            "codes": [*found.values()],
+            "by": by,
+            "reason": reason,
+        }
+        async with transaction(self._pool) as conn:
+            await conn.execute(sql("screen.allow"), params)
+            await write_event(conn, event)
+        self._observe(event, NO_USAGE)
+
+    async def waiting(self) -> int:
+        row = await fetch_one(self._pool, "screen.waiting")
+        return row["changes"] if row else 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import LiteralString
 
 import structlog
 from psycopg.rows import DictRow
@@ -43,34 +44,53 @@ from core.domain.models import (
     Usage,
     Verdict,
 )
-from core.domain.observers import nobody
-from core.domain.ports import NewId, Observer
+from core.domain.models.deliveries import Route
+from core.domain.observers import nobody, nowhere
+from core.domain.ports import NewId, Observer, Routes
 
 
 class PostgresJournal:
     """The `Journal` port; `observe` is called with each event once it is committed."""
 
-    def __init__(self, pool: Pool, observe: Observer = nobody, billing: Billing = UNBILLED) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        observe: Observer = nobody,
+        billing: Billing = UNBILLED,
+        routes: Routes = nowhere,
+    ) -> None:
         self._pool = pool
         self._observe = observe
         self._billing = billing
+        self._routes = routes
 
     async def emit(self, event: RunEvent, spent: Usage = NO_USAGE, *, waits: bool = False) -> None:
         done = partial(self._observe, event, spent)
+        routes = self._routes(event)
+        text, out = going_out("journal.pay" if spent.model_calls else "journal.emit", routes)
+        params = {**event_row(event), **out}
         if spent.model_calls:
-            params = {**event_row(event), **bill(self._billing, event.tenant_id, spent)}
-            written = Statement(sql("journal.pay"), params, done=done)
-        else:
-            written = Statement(sql("journal.emit"), event_row(event), lasts=False, done=done)
+            params |= bill(self._billing, event.tenant_id, spent)
+        lasts = bool(spent.model_calls or routes)
+        written = Statement(text, params, lasts=lasts, done=done)
         await (send_later if waits else send)(self._pool, written)
 
 
-async def write_event(conn: Connection, event: RunEvent) -> None:
-    """Write an event in the caller's transaction, which notifies when it commits.
+async def write_event(conn: Connection, event: RunEvent, routes: Routes = nowhere) -> None:
+    """Write an event, and what goes out of it, in the caller's transaction.
 
-    The caller then calls the observer.
+    It notifies when it commits; the caller then calls the observer.
     """
-    await conn.execute(sql("journal.emit"), {**event_row(event), "alone": False})
+    text, out = going_out("journal.emit", routes(event))
+    await conn.execute(text, {**event_row(event), **out, "alone": False})
+
+
+def going_out(block: str, routes: Sequence[Route]) -> tuple[LiteralString, Mapping[str, object]]:
+    """Return the statement that writes an event with its deliveries, and their parameters."""
+    if not routes:
+        return sql(block), {}
+    text = sql(block).replace("/* what goes out */", sql("outbox.of_event"))
+    return text, {"routes": Jsonb([route._asdict() for route in routes])}
 
 
 def bill(billing: Billing, tenant_id: str | None, spent: Usage) -> dict[str, object]:
@@ -133,6 +153,7 @@ class PostgresRuns:
             self._pool,
             "runs.save",
             feedback_id=feedback.id,
+            tenant_id=feedback.tenant_id,
             generation=feedback.generation,
             parts=Jsonb([self._part(position, part) for position, part in enumerate(parts)]),
         )
@@ -180,6 +201,7 @@ def lease_lost(candidate_id: str) -> LeaseLost:
 log = structlog.get_logger(__name__)
 
 BATCH = 500
+FORGOTTEN_SECONDS = 30 * 86_400.0  # what waits this long is for a target that nobody has
 _THREAD_BLOCKS = (
     "retention.drop_checkpoints",
     "retention.drop_checkpoint_blobs",
@@ -203,6 +225,7 @@ class PostgresRetention:
         params = {"seconds": seconds, "limit": 10 * self._batch}
         await execute(self._pool, "retention.drop_events_of_nothing", **params)
         await execute(self._pool, "access.prune_tokens")
+        await execute(self._pool, "outbox.prune", waits=max(seconds, FORGOTTEN_SECONDS), **params)
         await execute(self._pool, "access.prune_answers", keep_seconds=KEEP_SECONDS)
         return pruned
 
@@ -214,11 +237,12 @@ class PostgresRetention:
             params = {"seconds": seconds, "limit": self._batch}
             ended = await (await conn.execute(sql("retention.ended"), params)).fetchall()
             if ended:
-                await _forget(conn, ended)
+                await forget_runs(conn, ended)
             return len(ended)
 
 
-async def _forget(conn: Connection, ended: Sequence[DictRow]) -> None:
+async def forget_runs(conn: Connection, ended: Sequence[DictRow]) -> None:
+    """Delete threads, replies and events of feedback (`id, generation, candidate_ids`)."""
     threads = {"threads": [thread for row in ended for thread in _threads(row)]}
     for block in _THREAD_BLOCKS:
         await conn.execute(sql(block), threads)

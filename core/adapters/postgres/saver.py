@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig
@@ -16,9 +17,18 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import TASKS
+from psycopg import AsyncCursor
+from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import Jsonb
 
-from core.adapters.postgres.queries import Pool, Statement, send, send_later, translated
+from core.adapters.postgres.queries import (
+    Pool,
+    Statement,
+    connection,
+    send,
+    send_later,
+    translated,
+)
 from core.agent.loop.deps import NO_THREAD
 from core.domain.errors import RunFailed, SkillWorkerError
 from core.domain.messages import Message
@@ -44,6 +54,17 @@ class RunSaver(AsyncPostgresSaver):
         self._pool = pool
         self._tasks = 0
         self._versions: ChannelVersions = {}  # those of channels that are not stored yet
+
+    @asynccontextmanager
+    async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
+        """Borrow a connection as all of ours are borrowed, in the name of the acting tenant."""
+        async with (
+            self.lock,
+            connection(self._pool) as conn,
+            conn.pipeline() if pipeline else nullcontext(),
+            conn.cursor(binary=True, row_factory=dict_row) as cursor,
+        ):
+            yield cursor
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return the last checkpoint of a thread. Raises RunFailed if it cannot be read."""

@@ -6,6 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import structlog
 from psycopg.rows import DictRow
@@ -34,6 +35,7 @@ from core.knowledge.search.documents import (
 )
 from core.knowledge.search.hits import SCANNED_CHARS, make_hit
 from core.knowledge.search.ranking import K1, B, Corpus, Weighing, ask, extrapolate, shown
+from core.safety.masking import mask
 from core.skills.library import look_into
 
 
@@ -148,12 +150,24 @@ LONGEST_SECONDS = 5.0
 COMPARED_PER_SCAN = 8
 
 
+class SeesSkills(Protocol):
+    """Compares skills with what was recorded of them."""
+
+    async def see(self, tenant_id: str, name: str, bundle: Bundle) -> None:
+        """Compare what was read of a skill."""
+
+    async def look(self, tenant_id: str, name: str) -> None:
+        """Read a skill that is gone, as it seems, and compare it."""
+
+
 class SkillFollower:
     """Scans a tenant's skills at most every `every` seconds of `clock`.
 
     A skill that looks unchanged in the store's list may still differ: each scan reads and compares
     a few of those, in turn. A failed scan counts as one. Callers wait for a scan at most `longest`
     seconds; a scan that is cut off keeps what it has indexed, and the next continues from there.
+    `outside` is shown what is read, and told of what is gone.
+    Secrets in what others have written are masked in the index, unless `keeps_raw`.
     """
 
     def __init__(
@@ -164,9 +178,13 @@ class SkillFollower:
         every: float,
         clock: Callable[[], float],
         longest: float = LONGEST_SECONDS,
+        outside: SeesSkills | None = None,
+        keeps_raw: bool = False,
     ) -> None:
+        self._outside = outside
         self._pool = pool
         self._skills = skills
+        self._keeps_raw = keeps_raw
         self._every = every
         self._clock = clock
         self._longest = longest
@@ -209,8 +227,12 @@ class SkillFollower:
                 alike.append(summary)
             elif version != self._unreadable.get((tenant_id, name)):
                 await self._index(tenant_id, summary)
+        gone = indexed.keys() - listed.keys()
+        if self._outside:
+            for name in sorted(gone):
+                await self._outside.look(tenant_id, name)
         async with connection(self._pool) as conn:
-            for name in indexed.keys() - listed.keys():
+            for name in gone:
                 await drop_document(conn, tenant_id, Kind.SKILL, name)
         await self._compare(tenant_id, alike, indexed)
 
@@ -224,6 +246,8 @@ class SkillFollower:
         self._compared.update(dict.fromkeys(((tenant_id, name) for name in chosen), self._scans))
         looked = await look_into(self._skills, tenant_id, chosen, lambda bundle: bundle)
         for name, bundle in looked.seen.items():
+            if self._outside:
+                await self._outside.see(tenant_id, name, bundle)
             if indexed[name] != indexed_version(chosen[name], bundle):
                 await self._put(tenant_id, chosen[name], bundle)
 
@@ -237,10 +261,15 @@ class SkillFollower:
             self._unreadable[tenant_id, summary.name] = skill_version(summary)
             return
         if bundle is not None:
+            if self._outside:
+                await self._outside.see(tenant_id, summary.name, bundle)
             await self._put(tenant_id, summary, bundle)
 
     async def _put(self, tenant_id: str, summary: SkillSummary, bundle: Bundle) -> None:
         document = skill_search_document(bundle, summary, tenant_id)
+        if not self._keeps_raw:
+            clear = mask(document.content).text
+            document = document.model_copy(update={"content": clear})
         async with transaction(self._pool) as conn:
             await index_document(conn, document)
         # The scan made progress: if it was cut off here, it continues at once.
@@ -270,7 +299,7 @@ class PostgresSearch:
         if limit < 1:
             return []
         async with connection(self._pool) as conn:
-            weighing = await ask(query, _Index(conn, tenant_id))
+            weighing = await ask(query, SearchIndex(conn, tenant_id))
             if weighing is None:
                 return []
             scope = _Scope(tenant_id, agent_id, kind, limit, weighing.needed, weighing.enough)
@@ -280,6 +309,7 @@ class PostgresSearch:
                 kind=Kind(row.pop("kind")),
                 score=weighing.normalised(row.pop("bm25")),
                 weights=shown(weighing.weights),
+                names=weighing.named,
                 **row,
             )
             for row in rows
@@ -290,7 +320,7 @@ class PostgresSearch:
     ) -> Nearby:
         owner = None if kind is Kind.SKILL else agent_id
         async with connection(self._pool) as conn:
-            index = _Index(conn, tenant_id, owner, kind)
+            index = SearchIndex(conn, tenant_id, owner, kind)
             weighing = await ask(text, index, for_name=False)
             if weighing is None or limit < 1:
                 return Nearby(seen=await newest_revision(conn, tenant_id, owner, kind))
@@ -324,7 +354,7 @@ class _Scope:
     enough: float = 0.0
 
 
-class _Index:
+class SearchIndex:
     """The statistics of a tenant's index that a query needs.
 
     `mark` is the newest revision of the agent's documents of a kind when it was described.
@@ -343,6 +373,7 @@ class _Index:
         self.mark = 0
 
     async def describe(self, terms: Sequence[str]) -> Corpus:
+        """Return what ranking by these terms needs to know of all documents."""
         asked = {"terms": joined(terms), "sample": _SAMPLE, **self._own}
         (whole,) = await self._fetch("search.describe", **asked)
         self.mark = whole["mark"]
@@ -358,10 +389,12 @@ class _Index:
         )
 
     async def count(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """Return in how many documents each term is, of those that were sampled."""
         rows = await self._fetch("search.frequencies", terms=joined(terms), sample=_SAMPLE)
         return {row["term"]: row["seen"] for row in rows}
 
     async def known(self, keys: Sequence[str]) -> set[str]:
+        """Return which of the terms are in any document."""
         return {row["term"] for row in await self._fetch("search.known", terms=joined(keys))}
 
     async def _fetch(self, block: str, **params: object) -> list[DictRow]:
@@ -373,11 +406,12 @@ async def _ranked(conn: Connection, weighing: Weighing, scope: _Scope) -> list[D
     if not weighing.asked:
         return []
     # Candidates to be scored by all terms: a hundred for the usual limit of five.
-    params = {**vars(scope), "found": scope.limit * 15 + 25, **_asked(weighing)}
+    params = {**vars(scope), "found": scope.limit * 15 + 25, **asked_terms(weighing)}
     return await (await conn.execute(sql("search.rank"), params)).fetchall()
 
 
-def _asked(weighing: Weighing) -> dict[str, object]:
+def asked_terms(weighing: Weighing) -> dict[str, object]:
+    """Return the terms of a query as parameters of a statement, and the shape of its corpus."""
     asked = weighing.asked
     return {
         "terms": joined(asked),

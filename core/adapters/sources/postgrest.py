@@ -16,7 +16,7 @@ from core.adapters.sources.todo_rows import Item, TodoRow, read_row, row_id_of
 from core.adapters.sources.transport import RowRefused, open_transport
 from core.domain.errors import SourceDown
 from core.domain.input_formats.text import json_problem
-from core.domain.messages import Message
+from core.domain.messages import Message, joined
 from core.domain.models import Agent, FeedbackStatus, Fetched, NewFeedback, Outcome
 from core.domain.ports import Deliveries
 
@@ -62,7 +62,7 @@ class PostgrestSource:
         fresh = []
         for row in rows:
             if row.problems:
-                log.warning("row.refused", row_id=row.id, error="; ".join(row.problems))
+                log.warning("row.refused", row_id=row.id, error=joined(row.problems))
             if _unknown(row, standing):
                 fresh.append(row)
             else:

@@ -9,7 +9,14 @@ from contextlib import asynccontextmanager
 import httpx
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
-from core.domain.errors import ConfigurationError, InvalidInput, SkillWorkerError, SourceDown
+from core.domain.errors import (
+    ConfigurationError,
+    InvalidInput,
+    NoReference,
+    NoSuchTable,
+    SkillWorkerError,
+    SourceDown,
+)
 from core.domain.http_origin import is_loopback, verification
 from core.domain.http_retry import passes, retry_after
 from core.domain.messages import Message
@@ -20,13 +27,18 @@ CALL_SECONDS = 30.0
 SQL_HINT = Message("supabase.sql")
 _NO_FUNCTION = frozenset({"PGRST202", "42883"})
 _NO_TABLE = frozenset({"PGRST205", "42P01"})
+_NO_COLUMN = frozenset({"PGRST204", "42703"})
+_NO_REFERENCE = "23503"
+_WITHOUT_ROWS = frozenset({201, 204})
 # SQLSTATE classes that concern the data: exceptions, constraints, what triggers raise.
 _OF_DATA = ("22", "23", "P0")
 _ROWS: TypeAdapter[list[JsonValue] | None] = TypeAdapter(list[JsonValue] | None)
 
 
 class UnknownColumn(ConfigurationError):
-    """A table lacks a requested column."""
+    """A table lacks a requested column, which `said` names."""
+
+    said = ""
 
 
 class BadValue(InvalidInput):
@@ -73,6 +85,14 @@ class PostgrestTransport:
         """
         return await self._send("PATCH", table, params=params, json=values)
 
+    async def post(self, table: str, row: Mapping[str, JsonValue]) -> None:
+        """Add a row, unless there is one with its primary key. Raises RowRefused, NoReference."""
+        await self._send("POST", table, json=row, prefer="resolution=ignore-duplicates")
+
+    async def delete(self, table: str, params: Mapping[str, str]) -> None:
+        """Delete the rows that match the filters."""
+        await self._send("DELETE", table, params=params, prefer="return=minimal")
+
     async def call(self, function: str, arguments: Mapping[str, JsonValue]) -> Sequence[JsonValue]:
         """Call a set-returning function of the database."""
         return await self._send("POST", f"rpc/{function}", json=arguments)
@@ -84,6 +104,7 @@ class PostgrestTransport:
         *,
         params: Mapping[str, str] | None = None,
         json: Mapping[str, JsonValue] | None = None,
+        prefer: str = "return=representation",
     ) -> Sequence[JsonValue]:
         where = f"{method} {self._base}/{path}"
         try:
@@ -93,7 +114,8 @@ class PostgrestTransport:
                     f"{self._base}/{path}",
                     params=dict(params or {}),
                     json=None if json is None else dict(json),
-                    headers=self._headers,
+                    # Without `representation` a PATCH would not return the rows it changed.
+                    headers={**self._headers, "Prefer": prefer},
                 )
         except (httpx.HTTPError, TimeoutError) as error:
             raise SourceDown(
@@ -102,6 +124,8 @@ class PostgrestTransport:
             ) from error
         if not response.is_success:
             raise _refusal(response, where)
+        if response.status_code in _WITHOUT_ROWS:
+            return []
         return _rows(response, where)
 
 
@@ -125,13 +149,7 @@ async def open_transport(url: str, key: str) -> AsyncIterator[PostgrestTransport
 def _headers(key: str) -> Mapping[str, str]:
     if not key.isascii() or not key.isprintable() or not key:
         raise ConfigurationError(Message("supabase.key"), hint=Message("supabase.hint_copy"))
-    # Without `representation` a PATCH would not return the rows it changed; reads ignore it.
-    return {
-        "apikey": key,
-        "Authorization": f"Bearer {key}",
-        "Accept": "application/json",
-        "Prefer": "return=representation",
-    }
+    return {"apikey": key, "Authorization": f"Bearer {key}", "Accept": "application/json"}
 
 
 def _rows(response: httpx.Response, where: str) -> Sequence[JsonValue]:
@@ -155,7 +173,9 @@ def _refusal(response: httpx.Response, where: str) -> SkillWorkerError:
     """Return the error for an unsuccessful answer; PostgREST's codes say more than the status."""
     status, problem = response.status_code, _problem(response)
     message = Message("call.answered", where=where, status=status, why=str(problem))
-    if where.startswith("PATCH ") and (problem.code or "").startswith(_OF_DATA):
+    if problem.code == _NO_REFERENCE and where.startswith("POST "):
+        return NoReference(message)
+    if _changes_rows(where) and (problem.code or "").startswith(_OF_DATA):
         return RowRefused(message)
     if passes(status):
         hint = Message("supabase.hint_again")
@@ -164,9 +184,18 @@ def _refusal(response: httpx.Response, where: str) -> SkillWorkerError:
         return ConfigurationError(message, hint=Message("supabase.hint_role"))
     if problem.code == "22P02":
         return BadValue(message)
-    if problem.code == "42703":
-        return UnknownColumn(message, hint=Message("supabase.hint_tables"))
+    if problem.code in _NO_COLUMN:
+        unknown = UnknownColumn(message, hint=Message("supabase.hint_tables"))
+        unknown.said = problem.message
+        return unknown
+    if problem.code in _NO_TABLE:
+        return NoSuchTable(message, hint=_hint(problem, where))
     return ConfigurationError(message, hint=_hint(problem, where))
+
+
+def _changes_rows(where: str) -> bool:
+    """Whether a call writes rows of a table, and calls no function."""
+    return where.startswith(("PATCH ", "POST ", "DELETE ")) and "/rpc/" not in where
 
 
 def _hint(problem: _Problem, where: str) -> str:

@@ -3,9 +3,10 @@ DELETE FROM access_tokens
 WHERE kind = 'token' AND name = %(name)s AND expires_at <= clock_timestamp()
 
 -- name: add
-INSERT INTO access_tokens (id, kind, hash, name, tenant_id, roles, parent, on_purpose, expires_at)
-VALUES (%(id)s, %(kind)s, %(hash)s, %(name)s, %(tenant_id)s, %(roles)s, %(parent)s,
-        %(on_purpose)s, %(expires_at)s)
+INSERT INTO access_tokens (
+    id, kind, hash, name, tenant_id, agent_id, roles, parent, on_purpose, subject, expires_at)
+VALUES (%(id)s, %(kind)s, %(hash)s, %(name)s, %(tenant_id)s, %(agent_id)s, %(roles)s, %(parent)s,
+        %(on_purpose)s, %(subject)s, %(expires_at)s)
 ON CONFLICT (name) WHERE kind = 'token' DO NOTHING
 
 -- name: find
@@ -18,6 +19,12 @@ WHERE t.hash = %(hash)s
 SELECT * FROM access_tokens
 WHERE kind = 'token' AND (expires_at IS NULL OR expires_at > clock_timestamp())
 ORDER BY created_at, id
+
+-- name: sessions
+SELECT s.* FROM access_tokens s LEFT JOIN access_tokens p ON p.id = s.parent
+WHERE s.kind = 'session' AND (s.expires_at IS NULL OR s.expires_at > clock_timestamp())
+  AND (p.expires_at IS NULL OR p.expires_at > clock_timestamp())
+ORDER BY s.created_at DESC, s.id
 
 -- name: revoke
 DELETE FROM access_tokens
@@ -34,8 +41,10 @@ WITH link AS (
                       WHERE p.id = t.parent AND p.expires_at <= clock_timestamp())
     RETURNING t.*
 )
-INSERT INTO access_tokens (id, kind, hash, name, tenant_id, roles, parent, on_purpose, expires_at)
-SELECT %(id)s, 'session', %(hash)s, name, tenant_id, roles, parent, on_purpose, %(expires_at)s
+INSERT INTO access_tokens (
+    id, kind, hash, name, tenant_id, roles, parent, on_purpose, subject, expires_at)
+SELECT %(id)s, 'session', %(hash)s, name, tenant_id, roles, parent, on_purpose, subject,
+       %(expires_at)s
 FROM link
 RETURNING *
 

@@ -16,15 +16,16 @@ SELECT * FROM changes WHERE id = %(id)s
 WITH fence AS (
     SELECT epoch FROM candidates WHERE id = %(candidate_id)s FOR SHARE
 ), noted AS (
-    INSERT INTO change_messages (change_id, said)
-    SELECT %(id)s, %(said)s::jsonb WHERE %(said)s::jsonb IS NOT NULL
+    INSERT INTO change_messages (change_id, tenant_id, said)
+    SELECT %(id)s, %(tenant_id)s, %(said)s::jsonb
+    WHERE %(said)s::jsonb IS NOT NULL
     ON CONFLICT (change_id) DO UPDATE SET said = change_messages.said || excluded.said
 )
 INSERT INTO changes (
     id, key, digest, attempt, tenant_id, agent_id, kind, target_id, target_name, operation,
     before, after, base_hash, status, reason, merge_mode, relationship, feedback_id,
     feedback_content, candidate_id, epoch, warnings, reverts, seen, error, origin, request,
-    candidate_content, held, content_hash, retracts, said_at, heard_at)
+    candidate_content, held, content_hash, retracts, said_at, heard_at, findings)
 SELECT
     %(id)s, %(key)s, %(digest)s, %(attempt)s, %(tenant_id)s, %(agent_id)s, %(kind)s,
     %(target_id)s, %(target_name)s, %(operation)s, %(before)s, %(after)s, %(base_hash)s,
@@ -32,7 +33,7 @@ SELECT
     %(feedback_content)s, %(candidate_id)s, %(epoch)s, %(warnings)s, %(reverts)s, %(seen)s,
     %(error)s, %(origin)s, %(request)s, %(candidate_content)s, %(held)s, %(content_hash)s,
     %(retracts)s, coalesce(%(said_at)s::timestamptz, clock_timestamp()),
-    coalesce(%(heard_at)s::timestamptz, clock_timestamp())
+    coalesce(%(heard_at)s::timestamptz, clock_timestamp()), %(findings)s
 WHERE %(candidate_id)s::text IS NULL
    OR EXISTS (SELECT FROM fence WHERE epoch = %(epoch)s)
 ON CONFLICT (id) DO UPDATE SET
@@ -41,7 +42,7 @@ ON CONFLICT (id) DO UPDATE SET
     operation = excluded.operation, before = excluded.before, after = excluded.after,
     base_hash = excluded.base_hash, status = excluded.status, warnings = excluded.warnings,
     reverts = excluded.reverts, retracts = excluded.retracts, seen = excluded.seen, error = excluded.error,
-    held = excluded.held, content_hash = excluded.content_hash
+    held = excluded.held, content_hash = excluded.content_hash, findings = excluded.findings
 WHERE changes.status = 'prepared'
 
 -- name: release
@@ -63,11 +64,11 @@ SELECT * FROM changes WHERE candidate_id = %(candidate_id)s AND status = 'applyi
 ORDER BY created_at, id
 
 -- name: latest
--- One change at a time has a target, so creation order is the order of application.
+-- One change at a time has a target; a held one may be applied long after it was created.
 SELECT * FROM changes
 WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND target_id = %(target_id)s
   AND status IN ('applying', 'applied', 'reverted')
-ORDER BY created_at DESC, id DESC LIMIT 1
+ORDER BY status = 'applying' DESC, applied_at DESC NULLS LAST, created_at DESC, id DESC LIMIT 1
 
 -- name: adopt
 -- Only if the feedback has ended, or there is none; the writer of the intent is fenced off. The
@@ -87,12 +88,13 @@ FROM ended WHERE c.id = ended.id
 RETURNING c.*
 
 -- name: put_blobs
-INSERT INTO blobs (sha256, data)
-SELECT * FROM unnest(%(hashes)s::text[], %(data)b::bytea[])
+INSERT INTO blobs (sha256, data, tenant_id)
+SELECT *, %(tenant_id)s FROM unnest(%(hashes)s::text[], %(data)b::bytea[])
 ON CONFLICT DO NOTHING
 
 -- name: blobs
-SELECT sha256, data FROM blobs WHERE sha256 = ANY(%(hashes)s)
+SELECT b.sha256, b.data FROM unnest(%(hashes)s::text[]) AS wanted (sha256)
+CROSS JOIN LATERAL (SELECT * FROM blobs b WHERE b.sha256 = wanted.sha256 LIMIT 1) b
 
 -- name: abandoned
 SELECT c.* FROM changes c
@@ -116,8 +118,9 @@ FROM (SELECT) AS one LEFT JOIN change ON true LEFT JOIN fence ON true
 
 -- name: close
 WITH noted AS (
-    INSERT INTO change_messages (change_id, said)
-    SELECT %(id)s, %(said)s::jsonb WHERE %(said)s::jsonb IS NOT NULL
+    INSERT INTO change_messages (change_id, tenant_id, said)
+    SELECT %(id)s, (SELECT tenant_id FROM changes WHERE id = %(id)s), %(said)s::jsonb
+    WHERE %(said)s::jsonb IS NOT NULL
     ON CONFLICT (change_id) DO UPDATE SET said = change_messages.said || excluded.said
 )
 UPDATE changes

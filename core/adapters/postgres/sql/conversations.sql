@@ -59,7 +59,7 @@ WITH lessons AS (
         CASE WHEN jsonb_typeof(d.verdict -> 'receipts') = 'array'
              THEN d.verdict -> 'receipts' ELSE '[]' END) AS r (receipt)
     WHERE d.feedback_id = ANY(%(ids)s) AND r.receipt ->> 'status' = 'known'
-      AND r.receipt ->> 'kind' IN ('MEMORY', 'DMN_RULE', 'SKILL')
+      AND r.receipt ->> 'kind' <> 'AGENT_SKILLS'
       AND r.receipt ->> 'target_id' IS NOT NULL
 )
 SELECT l.feedback_id, l.kind, l.id, l.name, l.operation, l.status, l.agent_id,

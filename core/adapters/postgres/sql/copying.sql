@@ -11,13 +11,19 @@ WHERE last_heartbeat > now() - make_interval(secs => %(silent_after)s)
 
 -- name: tables
 -- Of the schema that the tables are in, not of extensions; without generated columns.
-SELECT c.relname, array_agg(a.attname ORDER BY a.attnum)
+SELECT c.relname, array_agg(a.attname ORDER BY a.attnum), c.relforcerowsecurity
 FROM pg_class c
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
      AND a.attgenerated = ''
 WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
-GROUP BY c.relname ORDER BY c.relname
+GROUP BY c.oid ORDER BY c.relname
+
+-- name: sees_all
+SELECT (me.rolsuper OR me.rolbypassrls OR bool_and(pg_has_role(c.relowner, 'USAGE')))::integer
+FROM pg_class c JOIN pg_roles me ON me.rolname = current_user
+WHERE c.relkind = 'r' AND c.relforcerowsecurity AND c.relnamespace = current_schema()::regnamespace
+GROUP BY me.rolsuper, me.rolbypassrls
 
 -- name: references
 SELECT c.relname, o.relname

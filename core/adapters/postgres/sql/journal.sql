@@ -7,8 +7,8 @@ WITH event AS (
     INSERT INTO run_events (name, tenant_id, feedback_id, candidate_id, change_id, data, state)
     VALUES (%(name)s, %(tenant_id)s, %(feedback_id)s, %(candidate_id)s, %(change_id)s, %(data)s,
             event_state(%(feedback_id)s, %(candidate_id)s, %(change_id)s))
-    RETURNING id, name, tenant_id, feedback_id
-)
+    RETURNING id, at, name, tenant_id, feedback_id, candidate_id, change_id, data, state
+) /* what goes out */
 SELECT pg_notify('run_events', json_build_object(
     'id', id, 'name', left(name, 200), 'tenant_id', left(tenant_id, 200),
     'feedback_id', left(feedback_id, 200))::text),
@@ -45,8 +45,8 @@ WITH of_candidate AS (
     VALUES (%(name)s, %(tenant_id)s, %(feedback_id)s, %(candidate_id)s, %(change_id)s, %(data)s,
             event_state(%(feedback_id)s, %(candidate_id)s, %(change_id)s, %(model_calls)s,
                         %(input_tokens)s, %(output_tokens)s, %(cost)s))
-    RETURNING id, name, tenant_id, feedback_id
-)
+    RETURNING id, at, name, tenant_id, feedback_id, candidate_id, change_id, data, state
+) /* what goes out */
 SELECT pg_notify('run_events', json_build_object(
     'id', id, 'name', left(name, 200), 'tenant_id', left(tenant_id, 200),
     'feedback_id', left(feedback_id, 200))::text)

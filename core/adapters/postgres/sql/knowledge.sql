@@ -2,10 +2,19 @@
 SELECT * FROM knowledge_versions
 WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s AND valid_to IS NULL
 
--- name: find_rule
+-- name: find_named
+-- Not of memories, whose names are their texts: the index is without them.
 SELECT * FROM knowledge_versions
 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name_key = %(name_key)s
-  AND kind = 'DMN_RULE' AND valid_to IS NULL
+  AND kind = %(kind)s AND kind <> 'MEMORY' AND valid_to IS NULL
+
+-- name: packages
+SELECT kind, package FROM kind_packages ORDER BY kind
+
+-- name: note_package
+INSERT INTO kind_packages (kind, package) VALUES (%(kind)s, %(package)s)
+ON CONFLICT (kind) DO UPDATE SET package = EXCLUDED.package
+WHERE kind_packages.package <> EXCLUDED.package
 
 -- name: find_same
 SELECT * FROM knowledge_versions

@@ -6,10 +6,10 @@ SELECT * FROM model_replies WHERE key = %(key)s AND ordinal = %(ordinal)s
 -- is released in the same transaction: between two, one call too many could begin.
 WITH stored AS (
     INSERT INTO model_replies (
-        key, ordinal, reply, model_calls, input_tokens, output_tokens, cost)
+        key, tenant_id, ordinal, reply, model_calls, input_tokens, output_tokens, cost)
     VALUES (
-        %(key)s, %(ordinal)s, %(reply)s, %(model_calls)s, %(input_tokens)s, %(output_tokens)s,
-        %(cost)s)
+        %(key)s, %(tenant_id)s, %(ordinal)s, %(reply)s, %(model_calls)s, %(input_tokens)s,
+        %(output_tokens)s, %(cost)s)
     ON CONFLICT (key, ordinal) DO NOTHING
     RETURNING key
 ), paid AS (

@@ -36,11 +36,11 @@ WITH part AS (
       AND r.key <> p.kept_key AND right(r.key, 7) <> ':author'
     RETURNING CASE WHEN strpos(r.key, ':author:') > 0
                    THEN left(r.key, strpos(r.key, ':author:') + 6) ELSE p.kept_key END AS kept_key,
-              r.model_calls, r.input_tokens, r.output_tokens, r.cost
+              r.tenant_id, r.model_calls, r.input_tokens, r.output_tokens, r.cost
 )
 INSERT INTO model_replies AS r (
-    key, ordinal, reply, model_calls, input_tokens, output_tokens, cost)
-SELECT kept_key, 0, 'null', sum(model_calls), sum(input_tokens), sum(output_tokens), sum(cost)
+    key, tenant_id, ordinal, reply, model_calls, input_tokens, output_tokens, cost)
+SELECT kept_key, max(tenant_id), 0, 'null', sum(model_calls), sum(input_tokens), sum(output_tokens), sum(cost)
 FROM gone GROUP BY kept_key
 ON CONFLICT (key, ordinal) DO UPDATE SET
     model_calls = r.model_calls + excluded.model_calls,

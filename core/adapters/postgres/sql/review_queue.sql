@@ -1,6 +1,7 @@
 -- name: opened
 -- One round trip: the change, its cause, its cost, and its position in the queue. Those in `but`
--- are skipped; after the last one the queue wraps around.
+-- are skipped; after the last one the queue wraps around. The condition on the tenant replaces the
+-- comments: as one that may be NULL, each call was planned anew, which took longer than the query.
 SELECT c.*,
     (SELECT m.said FROM change_messages m WHERE m.change_id = c.id) AS said,
     (SELECT jsonb_build_object('id', f.id, 'content', f.content, 'author', f.author,
@@ -17,19 +18,19 @@ SELECT c.*,
     jsonb_build_object('waiting', w.waiting, 'position', w.position, 'previous', (
         SELECT o.id FROM changes o
         WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
-          AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
+          /* asked for */
           AND (o.created_at, o.id) < (c.created_at, c.id)
         ORDER BY o.created_at DESC, o.id DESC LIMIT 1
     )) AS queue_position,
     ARRAY(SELECT o.id FROM changes o
         WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
-          AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
+          /* asked for */
           AND (o.created_at, o.id) > (c.created_at, c.id)
           AND o.id NOT IN (SELECT unnest(string_to_array(%(but)s, E'\n')))
         ORDER BY o.created_at, o.id LIMIT %(ahead)s) AS later,
     ARRAY(SELECT o.id FROM changes o
         WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
-          AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
+          /* asked for */
           AND (o.created_at, o.id) < (c.created_at, c.id)
           AND o.id NOT IN (SELECT unnest(string_to_array(%(but)s, E'\n')))
         ORDER BY o.created_at, o.id LIMIT %(ahead)s) AS earlier
@@ -41,13 +42,16 @@ CROSS JOIN LATERAL (
            END AS position
     FROM changes o
     WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
-      AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
+      /* asked for */
 ) w
 WHERE c.id = %(id)s
 
 -- name: oldest
 SELECT o.id FROM changes o
 WHERE o.status IN ('held', 'stale') AND o.held <> '[]'
-  AND (%(tenant_id)s::text IS NULL OR o.tenant_id = %(tenant_id)s)
+  /* asked for */
   AND o.id NOT IN (SELECT unnest(string_to_array(%(but)s, E'\n')))
 ORDER BY o.created_at, o.id LIMIT %(ahead)s
+
+-- name: of_tenant
+AND o.tenant_id = %(tenant_id)s

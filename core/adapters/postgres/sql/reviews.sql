@@ -13,8 +13,9 @@ SELECT set_config('synchronous_commit', 'off', true)
 
 -- name: end
 WITH noted AS (
-    INSERT INTO change_messages (change_id, said)
-    SELECT %(id)s, %(said)s::jsonb WHERE %(said)s::jsonb IS NOT NULL
+    INSERT INTO change_messages (change_id, tenant_id, said)
+    SELECT %(id)s, (SELECT tenant_id FROM changes WHERE id = %(id)s), %(said)s::jsonb
+    WHERE %(said)s::jsonb IS NOT NULL
     ON CONFLICT (change_id) DO UPDATE SET said = change_messages.said || excluded.said
 )
 UPDATE changes
@@ -28,8 +29,9 @@ RETURNING id
 
 -- name: replace
 WITH noted AS (
-    INSERT INTO change_messages (change_id, said)
-    SELECT %(id)s, %(said)s::jsonb WHERE %(said)s::jsonb IS NOT NULL
+    INSERT INTO change_messages (change_id, tenant_id, said)
+    SELECT %(id)s, %(tenant_id)s, %(said)s::jsonb
+    WHERE %(said)s::jsonb IS NOT NULL
     ON CONFLICT (change_id) DO UPDATE SET said = change_messages.said || excluded.said
 )
 UPDATE changes
@@ -38,7 +40,7 @@ SET status = 'held', kind = %(kind)s, reason = %(reason)s, target_id = %(target_
     base_hash = %(base_hash)s, merge_mode = %(merge_mode)s, relationship = %(relationship)s,
     warnings = %(warnings)s, seen = %(seen)s, request = %(request)s, held = %(held)s,
     content_hash = %(content_hash)s, edited_by = %(edited_by)s,
-    contradicts = %(contradicts)s, proposed = %(proposed)s,
+    contradicts = %(contradicts)s, proposed = %(proposed)s, findings = %(findings)s,
     said_at = coalesce(%(said_at)s, said_at), heard_at = coalesce(%(heard_at)s, heard_at), error = NULL, decision = '',
     decided_by = NULL, decided_at = NULL, reminded_at = NULL,
     prepared_at = coalesce(%(prepared_at)s, clock_timestamp())

@@ -5,8 +5,9 @@ SELECT * FROM candidates WHERE feedback_id = %(feedback_id)s ORDER BY position
 -- What is stored stays: a second answer of the matcher is not mixed in. The first is started at
 -- once.
 INSERT INTO candidates (
-    id, feedback_id, agent_id, agent_name, position, content, intent_hint, generation, epoch)
-SELECT id, %(feedback_id)s, agent_id, agent_name, position, content, intent_hint,
+    id, feedback_id, tenant_id, agent_id, agent_name, position, content, intent_hint, generation,
+    epoch)
+SELECT id, %(feedback_id)s, %(tenant_id)s, agent_id, agent_name, position, content, intent_hint,
        %(generation)s, CASE position WHEN 0 THEN 1 ELSE 0 END
 FROM jsonb_to_recordset(%(parts)s) AS part (
     id text, agent_id text, agent_name text, position integer, content text,

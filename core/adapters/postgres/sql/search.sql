@@ -152,6 +152,7 @@ WITH asked AS MATERIALIZED (
     WHERE (f.floor + coalesce(r.floor, 0) >= %(needed)s
            OR f.typed + coalesce(r.typed, 0) >= %(enough)s)
       AND (%(agent_id)s::text IS NULL OR d.agent_id IS NULL OR d.agent_id = %(agent_id)s)
+      AND (%(kind)s::text IS NULL OR d.kind = %(kind)s)
     ORDER BY bm25 DESC, f.id
     LIMIT %(limit)s
 )

@@ -13,13 +13,14 @@ ORDER BY h.seq
 
 -- name: later
 -- Of other items only what a later word deleted or put something else in the place of: `gone` is
--- what they said until then.
+-- what they said until then. What others did to a skill says nothing, and nobody knows when.
 SELECT c.id AS change_id, c.feedback_id, c.target_id, c.said_at, c.heard_at, NULL::jsonb AS units,
        NULL::jsonb AS gone
 FROM changes c
 WHERE c.tenant_id = %(tenant_id)s AND c.kind = %(kind)s AND c.status IN ('applied', 'reverted')
   AND (c.said_at, c.heard_at) > (%(said_at)s, %(heard_at)s)
   AND c.feedback_id IS DISTINCT FROM %(feedback_id)s AND c.target_id = %(target_id)s
+  AND c.origin <> 'OUTSIDE'
 UNION ALL
 SELECT * FROM (
     SELECT c.id, c.feedback_id, c.target_id, c.said_at, c.heard_at, NULL::jsonb, c.before

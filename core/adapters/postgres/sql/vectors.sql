@@ -55,7 +55,7 @@ WHERE model_id = (SELECT id FROM search_models WHERE name = %(model)s)
 -- Documents locked by a transaction that changes knowledge are left for the next batch: nobody
 -- waits for us.
 WITH held AS (
-    SELECT s.document_id, s.model_id, g.signs, g.embedding
+    SELECT s.document_id, s.model_id, s.tenant_id, g.signs, g.embedding
     FROM unnest(%(documents)s::bigint[], %(revisions)s::integer[], %(signs)s::text[],
                 %(embeddings)s::text[]) AS g (document_id, revision, signs, embedding)
     JOIN search_signs s ON s.document_id = g.document_id AND s.revision = g.revision
@@ -67,8 +67,8 @@ WITH held AS (
     FROM held h
     WHERE s.document_id = h.document_id AND s.model_id = h.model_id
 )
-INSERT INTO search_vectors (document_id, model_id, embedding)
-SELECT document_id, model_id, embedding::vector FROM held WHERE embedding IS NOT NULL
+INSERT INTO search_vectors (document_id, model_id, tenant_id, embedding)
+SELECT document_id, model_id, tenant_id, embedding::vector FROM held WHERE embedding IS NOT NULL
 ON CONFLICT (document_id, model_id) DO UPDATE SET embedding = excluded.embedding
 
 -- name: release
