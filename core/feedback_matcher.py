@@ -39,7 +39,8 @@ from core.domain.text import compact, fenced_json
 class MatchDeps:
     """The model with its breaker and meter, the store of replies and the number of rounds.
 
-    `conversations` has what was said before; times are shown in `zone`.
+    `conversations` has what was said before; times are shown in `zone`. With `keeps_raw` secrets in
+    the answers are kept.
     """
 
     model: BaseChatModel
@@ -49,6 +50,7 @@ class MatchDeps:
     meter: Meter = field(default_factory=Meter)
     conversations: Conversations = field(default_factory=NoConversations)
     zone: tzinfo = UTC
+    keeps_raw: bool = False
 
 
 class MatchedAgent(Model):
@@ -107,7 +109,13 @@ async def _reply(
         return stored[0]
     async with deps.meter.budgets.call(tenant_id, key):
         async with deps.breaker.call():
-            reply = await ask_structured(deps.model, messages, MatchAnswer, price=deps.meter.price)
+            reply = await ask_structured(
+                deps.model,
+                messages,
+                MatchAnswer,
+                price=deps.meter.price,
+                keeps_raw=deps.keeps_raw,
+            )
         await deps.replies.put(key, ordinal, reply.raw, reply.usage, tenant_id=tenant_id)
     return reply.raw
 

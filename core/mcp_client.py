@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from core.adapters.mcp.pods import McpPods, McpSkillDocuments
 from core.adapters.mcp.session import CLOSE_SECONDS, COMPUTER_USE, McpServer, McpSession
-from core.domain.errors import ConfigurationError, NotFound, SkillWorkerError
+from core.domain.errors import ConfigurationError, Forbidden, NotFound, SkillWorkerError
 from core.domain.messages import Message
+from core.domain.models.access import MarkedTool, ToolMark
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -58,7 +59,8 @@ class McpClient:
         """Find a tool as `X`, `mcp_<server>_X` or `mcp_cursor-<server>_X`, on whichever server.
 
         Its `ainvoke` reopens the session if needed, and raises PodCallFailed if the tool answers
-        with an error. Raises NotFound, naming the tools there are; or the error of a server that
+        with an error. Raises Forbidden if it is marked as destructive: what is found here may be
+        bound to a model. Raises NotFound, naming the tools there are; or the error of a server that
         is down, since it may have the tool.
         """
         # Concurrently: a slow or dead server must not delay a tool that another one has.
@@ -72,7 +74,7 @@ class McpClient:
                     if isinstance(error, SkillWorkerError):
                         down.append(error)
                     elif tool := opened.result().find(name):
-                        return tool
+                        return _bindable(opened.result(), tool)
                     else:
                         available += [tool.name for tool in opened.result().tools]
         finally:
@@ -90,6 +92,12 @@ class McpClient:
         """Return the names of a server's tools, sorted. Raises McpDown, ConfigurationError."""
         async with self.lease(server_name) as session:
             return sorted(tool.name for tool in session.tools)
+
+    async def marked_tools(self, server_name: str) -> Sequence[MarkedTool]:
+        """Return a server's tools by name, with their marks. Raises McpDown, ConfigurationError."""
+        async with self.lease(server_name) as session:
+            tools = sorted(session.tools, key=lambda tool: tool.name)
+            return [MarkedTool(name=tool.name, mark=session.mark_of(tool)) for tool in tools]
 
     @asynccontextmanager
     async def lease(self, server_name: str) -> AsyncIterator[McpSession]:
@@ -136,3 +144,12 @@ class McpClient:
         self._keepers.add(session.keeper)
         session.keeper.add_done_callback(self._keepers.discard)
         return session
+
+
+def _bindable(session: McpSession, tool: BaseTool) -> BaseTool:
+    """Return a tool that a model may be given. Raises Forbidden."""
+    if session.mark_of(tool) is ToolMark.DESTRUCTIVE:
+        raise Forbidden(
+            Message("mcp.destructive", name=tool.name), hint=Message("mcp.hint_destructive")
+        )
+    return tool

@@ -18,10 +18,10 @@ from core.domain.errors import (
     DependencyDown,
     InvalidInput,
     LeaseLost,
+    ScreenDown,
     SkillWorkerError,
 )
-from core.domain.input_formats.feedback import refuse_unfit
-from core.domain.messages import Message
+from core.domain.messages import Message, without_content
 from core.domain.models import (
     Agent,
     Candidate,
@@ -34,8 +34,10 @@ from core.domain.models import (
     VerdictStatus,
     outcome_of,
 )
+from core.domain.models.feedback import refuse_unfit
 from core.domain.ports import Agents, Deliveries, FeedbackSource, Inbox, Intake, Journal, Runs
 from core.domain.retry_policy import RetryPolicy, is_attempt, may_pass
+from core.domain.tasks import in_name_of
 from core.feedback_matcher import MatchDeps, match_feedback_to_agents
 from core.react_agent import process_feedback_with_react
 
@@ -197,8 +199,7 @@ async def _store(
         return 0, ()
     try:
         stored = await deps.inbox.add(source.name, pieces)
-    except InvalidInput:
-        # One piece that cannot be stored must not keep the others out.
+    except (InvalidInput, ScreenDown):  # one piece must not keep the others out
         results = [(piece, await _store_one(source, piece, deps)) for piece in pieces]
         return sum(new or 0 for _, new in results), [p for p, new in results if new is not None]
     return sum(new for _, new in stored), pieces
@@ -208,10 +209,10 @@ async def _store_one(source: FeedbackSource, piece: NewFeedback, deps: SourceDep
     """Store a piece; return whether it is new, or None if it is refused."""
     try:
         ((_, new),) = await deps.inbox.add(source.name, [piece])
-    except InvalidInput as error:
+    except (InvalidInput, ScreenDown) as error:
         if piece.id and await _is_known(source, piece.id, deps):
             return False  # another worker fetched it in an earlier state and has stored it
-        await _refuse(source, piece, error.message)
+        await _refuse(source, piece, error)
         return None
     return new
 
@@ -223,15 +224,16 @@ async def _is_known(source: FeedbackSource, source_id: str, deps: SourceDeps) ->
         return False
 
 
-async def _refuse(source: FeedbackSource, piece: NewFeedback, reason: str) -> None:
-    """Log a piece that cannot be stored, and report it to its source as failed."""
-    log.warning("feedback.refused", source=source.name, source_id=piece.id, error=reason)
-    if piece.id is not None:
-        await source.acknowledge(piece.id, Outcome(status=FeedbackStatus.FAILED, error=reason))
+async def _refuse(source: FeedbackSource, piece: NewFeedback, why: SkillWorkerError) -> None:
+    """Log a piece that is not stored, and report it as failed unless it may be stored later."""
+    log.warning("feedback.refused", source=source.name, source_id=piece.id, error=why.message)
+    if piece.id is not None and not why.retryable:
+        outcome = Outcome(status=FeedbackStatus.FAILED, error=why.message)
+        await source.acknowledge(piece.id, outcome)
 
 
 async def _acknowledge(source: FeedbackSource, ended: Feedback, deps: SourceDeps) -> None:
-    await source.acknowledge(ended.source_id, Outcome(status=ended.status, error=ended.error))
+    await source.acknowledge(ended.source_id, ended.outcome)
     await deps.deliveries.acknowledged(ended)
 
 
@@ -275,9 +277,10 @@ async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
     if feedback is None:
         log.info("feedback.skipped", feedback_id=feedback_id)
         return
-    with structlog.contextvars.bound_contextvars(
+    bound = structlog.contextvars.bound_contextvars(
         feedback_id=feedback.id, tenant_id=feedback.tenant_id, attempt=feedback.attempts
-    ):
+    )
+    with bound, in_name_of(feedback.tenant_id):
         try:
             await _attempt(feedback, deps)
         except LeaseLost:
@@ -368,7 +371,8 @@ async def _stop(feedback: Feedback, deps: PollingDeps) -> None:
 async def decide(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]:
     """Return the verdicts of a piece, or one failed verdict if it cannot be decided."""
     try:
-        return await learn(feedback, deps=deps)
+        with in_name_of(feedback.tenant_id):
+            return await learn(feedback, deps=deps)
     except SkillWorkerError as error:
         return (Verdict(status=VerdictStatus.FAILED, reason=error.reason),)
 
@@ -401,9 +405,7 @@ async def _matched(
     )
     parts = matched.agent_feedbacks
     agent_ids = ", ".join(part.agent_id for part in parts)
-    await _tell(
-        feedback, "feedback.matched", deps, waits=True, agents=agent_ids, reason=matched.reason
-    )
+    await _tell(feedback, "feedback.matched", deps, waits=True, agents=agent_ids)
     return await deps.runs.save_candidates(feedback, parts)
 
 
@@ -463,7 +465,8 @@ async def _give_back(
     await deps.inbox.give_back(feedback, error.reason, delay, counts=counts)
     if is_news:
         name = "feedback.held_back" if isinstance(error, BudgetUsedUp) else "feedback.retried"
-        await _tell(feedback, name, deps, error=error.message, delay=round(delay, 1))
+        why = without_content(error.message)
+        await _tell(feedback, name, deps, error=why, delay=round(delay, 1))
 
 
 def _dead(attempts: int, error: str) -> Outcome:
@@ -473,7 +476,8 @@ def _dead(attempts: int, error: str) -> Outcome:
 
 async def _end(feedback: Feedback, outcome: Outcome, deps: PollingDeps) -> None:
     await deps.inbox.finish(feedback, outcome)
-    await _tell(feedback, "feedback.finished", deps, status=outcome.status, error=outcome.error)
+    error = without_content(outcome.error or "") or None
+    await _tell(feedback, "feedback.finished", deps, status=outcome.status, error=error)
     await acknowledge_end(feedback, outcome, deps)
 
 

@@ -35,10 +35,12 @@ from core.agent.loop.middleware import (
     trace_in_place,
 )
 from core.agent.loop.prompt import first_message
+from core.agent.loop.tool_args import ARGUMENTS, denied_in_words
 from core.agent.model.chat_model import last_words, prompt, usage_of
 from core.domain.errors import IterationsExhausted, NoCommit, PrepareFailed, RunFailed
 from core.domain.messages import Message, joined, term
 from core.domain.models import (
+    DENIED,
     NO_USAGE,
     Agent,
     Candidate,
@@ -52,7 +54,12 @@ from core.domain.models import (
     VerdictStatus,
 )
 from core.domain.text import shorten
-from core.react_tools import ARGUMENTS, create_react_tools, react_tool_schemas, stand_in_tools
+from core.react_tools import (
+    create_react_tools,
+    denied_writes,
+    offered_schemas,
+    stand_in_tools,
+)
 
 State = AgentState[None]
 Graph = CompiledStateGraph[State, RunContext, State, State]
@@ -71,6 +78,11 @@ class ReactAgent:
     @property
     def _is_new(self) -> bool:
         return self.context.deps.candidate.epoch == 1  # the first start: there is no thread yet
+
+    @property
+    def can_write(self) -> bool:
+        """Whether the policy lets it write anything at all."""
+        return any(map(_written_by, self.context.tools))
 
     async def saved(self) -> StateSnapshot | None:
         """Return the saved state of the thread, or None. Raises RunFailed if it cannot be read."""
@@ -97,14 +109,20 @@ def create_feedback_react_agent(
     agent_id: str, feedback_content: str, *, deps: RunDeps
 ) -> ReactAgent:
     """Build the agent of one run: the shared graph, the run's saver and the run's tools."""
-    tools = create_react_tools(agent_id, feedback_content, deps=deps)
+    denied = denied_writes(agent_id, feedback_content, deps=deps)
+    tools = create_react_tools(agent_id, feedback_content, deps=deps, denied=denied)
     graph = _compiled(deps.shared).copy({"checkpointer": deps.shared.saver_factory()})
     # One at a time: the tool calls of a turn take effect in the order the model made them.
     config = RunnableConfig(configurable={"thread_id": deps.candidate.thread}, max_concurrency=1)
     return ReactAgent(
         graph,
         config,
-        RunContext(deps=deps, tools={t.name: t for t in tools}, schemas=react_tool_schemas()),
+        RunContext(
+            deps=deps,
+            tools={tool.name: tool for tool in tools},
+            schemas=offered_schemas(denied, deps.shared.kinds),
+            denied=denied_in_words(denied),
+        ),
     )
 
 
@@ -118,7 +136,7 @@ def _compiled(shared: ReactDeps) -> Graph:
     trace_in_place()
     graph: Graph = create_agent(  # type: ignore[assignment]
         shared.model,
-        stand_in_tools(),
+        stand_in_tools(shared.kinds),
         system_prompt=prompt("react_system"),
         middleware=[ReactLoop()],
         context_schema=RunContext,
@@ -143,12 +161,25 @@ async def process_feedback_with_react(
     """
     run = RunDeps(shared=deps, candidate=candidate, feedback=feedback, agent=agent)
     own = create_feedback_react_agent(agent_id, feedback_content, deps=run)
+    if not own.can_write and await own.saved() is None:
+        return await _all_denied(own)
     failure: RunFailed | None = None
     try:
         messages = await _run(own, feedback_content, run)
     except IterationsExhausted as error:
         messages, failure = await own.messages(), error
     verdict = _verdict(messages, await _spent_on_skills(messages, run), failure)
+    await run_finished(run, verdict)
+    return verdict
+
+
+async def _all_denied(own: ReactAgent) -> Verdict:
+    """Return the verdict of a run that may write nothing: no model is paid for that."""
+    run = own.context.deps
+    await run_started(run, resumed=False)
+    why = joined(dict.fromkeys(own.context.denied.values()))
+    reason = Message("policy.nothing_offered", why=why)
+    verdict = Verdict(status=VerdictStatus.NO_ACTION, reason=reason)
     await run_finished(run, verdict)
     return verdict
 
@@ -165,7 +196,8 @@ async def _run(own: ReactAgent, feedback_content: str, deps: RunDeps) -> list[An
         if deps.candidate.generation > 1:
             # Intents of the last generation: the new thread must see what they came to.
             await deps.shared.gate.resume(deps.fence)
-        start = {"messages": [await first_message(feedback_content, deps=deps)]}
+        denied = own.context.denied
+        start = {"messages": [await first_message(feedback_content, deps=deps, denied=denied)]}
     return await own.invoke(start)
 
 
@@ -260,6 +292,13 @@ _WRITES = {
 }
 
 
+def _written_by(tool: str | None) -> str | None:
+    """Return what a tool writes, None if it only reads; a package's kind has a tool of its own."""
+    if tool is not None and tool.startswith("commit_to_"):
+        return _WRITES.get(tool, tool)
+    return _WRITES.get(tool or "")
+
+
 @dataclass(frozen=True)
 class _Part:
     """A write of the `turn`th answer; without a receipt the call was no valid one."""
@@ -274,11 +313,18 @@ class _Part:
         return self.receipt is not None and self.receipt.status.is_outcome
 
     @property
+    def is_of_a_tool(self) -> bool:
+        """Whether the tool that was called exists, as far as its answer tells."""
+        return self.tool in _WRITES or self.receipt is not None
+
+    @property
     def is_unbuilt(self) -> bool:
         """Whether the change was wanted and allowed, but could not be made."""
         receipt = self.receipt
         if receipt is None or receipt.status is ReceiptStatus.FAILED:
             return receipt is not None
+        if receipt.category == DENIED:
+            return False
         is_written = receipt.kind is Kind.SKILL and receipt.operation is not Operation.DELETE
         return is_written and receipt.status is ReceiptStatus.REFUSED and not receipt.hits
 
@@ -295,7 +341,7 @@ class _Part:
         targets = [part.receipt and part.receipt.target_id for part in (earlier, self)]
         if all(targets) and targets[0] == targets[1]:
             return True
-        is_alike = _WRITES.get(earlier.tool) == _WRITES.get(self.tool)
+        is_alike = _written_by(earlier.tool) == _written_by(self.tool)
         return is_alike and (self.is_done or not all(targets))
 
 
@@ -307,7 +353,8 @@ def _refused(messages: Sequence[AnyMessage]) -> list[_Part]:
         turn += isinstance(message, AIMessage)
         if not isinstance(message, ToolMessage):
             continue
-        if message.name in _WRITES or (problem_of(message) and message.name not in ARGUMENTS):
+        writes = _written_by(message.name)
+        if writes or (problem_of(message) and message.name not in ARGUMENTS):
             _put(left, _part(turn, message))
         elif is_known_already(message):
             left = [part for part in left if not (part.receipt and part.receipt.hits)]
@@ -333,7 +380,7 @@ def _put(left: list[_Part], part: _Part) -> None:
     if not part.is_done:
         left.append(part)
         return
-    left[:] = [other for other in left if other.turn == part.turn or other.tool in _WRITES]
+    left[:] = [other for other in left if other.turn == part.turn or other.is_of_a_tool]
 
 
 def _unbuilt(messages: Sequence[AnyMessage]) -> str | None:

@@ -2,104 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated, TypeVar
+from typing import Annotated, Protocol, TypeVar
 
 from langchain.agents import AgentState
 from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool
 from langgraph.prebuilt import ToolRuntime
-from pydantic import Field, JsonValue, create_model
+from pydantic import BaseModel, Field, JsonValue, create_model
 
 from core.agent.loop import known_already
 from core.agent.loop import tool_args as given
-from core.agent.loop.deps import ReactDeps, RunContext, RunDeps, tool_called
+from core.agent.loop.comparing import analysed
+from core.agent.loop.deps import RunContext, RunDeps, tool_called
 from core.agent.loop.middleware import call_key, hits_shown_in, receipts_of
 from core.agent.loop.prompt import QUERY_CHARS, hit_data
 from core.agent.model.chat_model import ToolSchema, prompt_sections, tool_schema
 from core.decision_table import parse_xml
 from core.decision_table.learning.cases import case_data
 from core.domain.errors import InvalidInput, KeyReused, NotFound, Refused, SkillWorkerError, Stale
+from core.domain.hashing import more_key
+from core.domain.kinds import Kinds, TextKind
 from core.domain.messages import Message
 from core.domain.models import (
+    NO_USAGE,
     Bundle,
     Hit,
     Kind,
     KnowledgeItem,
-    Operation,
     Receipt,
     ReceiptStatus,
     SubmitContext,
 )
 from core.domain.models.base import Model
 from core.domain.models.moments import last_moment
-from core.domain.text import compact, shorten
-from core.knowledge.duplicates import Known, compare
-from core.knowledge.duplicates.rules import compare_rules
-from core.knowledge.duplicates.skills import compare_described
+from core.domain.ports import Knowledge, SkillStore
+from core.domain.text import Part, compact, shorten
 from core.learning_committers.agent_skills_committer import (
     attach_skills_to_agent,
     detach_skills_from_agent,
 )
 from core.learning_committers.base import CommitDeps, split_names
 from core.learning_committers.dmn_rule_committer import commit_to_dmn_rule
+from core.learning_committers.kind_committer import commit_to_kind
 from core.learning_committers.memory_committer import commit_to_memory
 from core.learning_committers.skill_committer import commit_to_skill
 
-
-async def analysed(
-    kind: Kind, content: str, ids: Sequence[str], tenant_id: str, *, deps: ReactDeps
-) -> JsonValue:
-    """Compare a text with known items: `{"compared": [evidence], "not_found": [id]}`.
-
-    A rule's `content` is the JSON of its draft; free text is compared by names alone.
-    """
-    compared, missing = await _COMPARED[kind](content, ids, tenant_id, deps)
-    return {"compared": compared, "not_found": [*missing]}
+FILE_CHARS = 400_000
+ANSWER_CHARS = 16_000  # of an answer that the model is given at once; the rest by `read_more`
 
 
-Evidence = tuple[list[JsonValue], list[str]]
+class Readable(Protocol):
+    """Where what is known is read from."""
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """Memories and tables."""
+
+    @property
+    def skills(self) -> SkillStore:
+        """Skills."""
 
 
-async def _memories(content: str, ids: Sequence[str], tenant_id: str, deps: ReactDeps) -> Evidence:
-    known: list[Known] = []
-    missing: list[str] = []
-    for item_id in ids:
-        try:
-            item = await deps.knowledge.get(Kind.MEMORY, tenant_id, item_id)
-            known.append(Known(item.id, item.name, item.content, Kind.MEMORY))
-        except NotFound:
-            missing.append(item_id)
-    return [found.data() for found in compare(content, known)], missing
-
-
-async def _rules(content: str, ids: Sequence[str], tenant_id: str, deps: ReactDeps) -> Evidence:
-    tables = {}
-    missing: list[str] = []
-    for item_id in ids:
-        try:
-            item = await deps.knowledge.get(Kind.DMN_RULE, tenant_id, item_id)
-            tables[item_id] = parse_xml(item.content)
-        except NotFound:
-            missing.append(item_id)
-    return compare_rules(content, tables), missing
-
-
-async def _skills(content: str, ids: Sequence[str], tenant_id: str, deps: ReactDeps) -> Evidence:
-    read = {name: await deps.skills.read(name, tenant_id) for name in ids}
-    known = [bundle for bundle in read.values() if bundle is not None]
-    missing = [name for name, bundle in read.items() if bundle is None]
-    return [found.data() for found in compare_described(content, known)], missing
-
-
-_COMPARED = {Kind.MEMORY: _memories, Kind.DMN_RULE: _rules, Kind.SKILL: _skills}
-
-FILE_CHARS = 40_000
-
-
-async def read_detail(kind: Kind, item_id: str, tenant_id: str, *, deps: ReactDeps) -> JsonValue:
+async def read_detail(kind: Kind, item_id: str, tenant_id: str, *, deps: Readable) -> JsonValue:
     """Return an item as data, or `{"status": "not_found"}`."""
     missing: JsonValue = {"status": "not_found", "kind": kind, "id": item_id}
     if kind is Kind.SKILL:
@@ -148,78 +115,100 @@ def _file(data: bytes, file_chars: int) -> JsonValue:
         return {"binary": True, "bytes": len(data)}
 
 
-Answer = Receipt | JsonValue
+Answer = Receipt | Part | JsonValue
 A = TypeVar("A", bound=Model)
 _Runtime = ToolRuntime[RunContext, AgentState[None]]
-
-ARGUMENTS: dict[str, type[Model]] = {
-    "search_similar_knowledge": given.SearchArgs,
-    "get_knowledge_detail": given.DetailArgs,
-    "analyze_knowledge_conflict": given.ConflictArgs,
-    "commit_to_memory": given.MemoryArgs,
-    "commit_to_dmn_rule": given.RuleArgs,
-    "commit_to_skill": given.SkillArgs,
-    "attach_skills_to_agent": given.AttachArgs,
-    "detach_skills_from_agent": given.DetachArgs,
-    "no_action": given.NoActionArgs,
-}
 # Errors the model can correct. Any other (a dependency down, the lease lost) aborts the turn.
 _FOR_THE_MODEL = (InvalidInput, Refused, NotFound, Stale, KeyReused)
 
 
-def create_react_tools(
-    agent_id: str, feedback_content: str, *, deps: RunDeps
-) -> list[StructuredTool]:
-    """Return the nine tools of one run; they close over agent and feedback."""
-    tools = _Tools(agent_id, feedback_content, deps)
+def denied_writes(agent_id: str, feedback_content: str, *, deps: RunDeps) -> given.Denied:
+    """Return what the policy refuses of this run whatever it says: why, by tool and operation."""
+    context = _Tools(agent_id, feedback_content, deps).context("", frozenset())
+    denies = deps.shared.denies
+    return given.denied_writes(lambda *asked: denies(context, *asked), deps.shared.kinds)
+
+
+def offered_schemas(denied: given.Denied, kinds: Kinds = ()) -> Sequence[ToolSchema]:
+    """Return the schemas of the tools that are offered, with the operations that are."""
+    schemas = react_tool_schemas(kinds)
+    if not denied:
+        return schemas
+    named = zip(given.arguments(kinds), schemas, strict=True)
     return [
-        tools.reading(given.SearchArgs, tools.search_similar_knowledge),
-        tools.reading(given.DetailArgs, tools.get_knowledge_detail),
-        tools.reading(given.ConflictArgs, tools.analyze_knowledge_conflict),
+        given.without(schema, denied.get(tool, {}))
+        for tool, schema in named
+        if not given.is_whole(tool, denied)
+    ]
+
+
+def create_react_tools(
+    agent_id: str, feedback_content: str, *, deps: RunDeps, denied: given.Denied | None = None
+) -> list[StructuredTool]:
+    """Return the tools of one run, ten less those of which all is `denied`.
+
+    They close over agent and feedback. Each kind that a package adds has one more.
+    """
+    tools = _Tools(agent_id, feedback_content, deps)
+    kinds = deps.shared.kinds
+    args = given.arguments(kinds)
+    made = [
+        tools.reading(given.knowing(given.SearchArgs, kinds), tools.search_similar_knowledge),
+        tools.reading(given.knowing(given.DetailArgs, kinds), tools.get_knowledge_detail),
+        tools.reading(given.knowing(given.ConflictArgs, kinds), tools.analyze_knowledge_conflict),
+        tools.reading(given.MoreArgs, tools.read_more),
         tools.writing(given.MemoryArgs, tools.commit_to_memory),
         tools.writing(given.RuleArgs, tools.commit_to_dmn_rule),
         tools.writing(given.SkillArgs, tools.commit_to_skill),
         tools.writing(given.AttachArgs, tools.attach_skills_to_agent),
         tools.writing(given.DetachArgs, tools.detach_skills_from_agent),
+        *(tools.of_kind(args[given.tool_of(kind)], kind) for kind in kinds),
         tools.ending(given.NoActionArgs, tools.no_action),
     ]
+    return [tool for tool in made if not given.is_whole(tool.name, denied or {})]
 
 
-def stand_in_tools() -> list[BaseTool]:
+def stand_in_tools(kinds: Kinds = ()) -> list[BaseTool]:
     """Return the tools of the graph shared by all runs; each delegates to the run's own.
 
     `create_agent` compiles its tools into the graph, while a run's tools close over its agent and
     feedback; the stand-ins find the run's own in its context, so that one graph serves all runs.
     """
-    return [_stand_in(name, args) for name, args in ARGUMENTS.items()]
+    about = _about(kinds)
+    return [_stand_in(name, args, about[name]) for name, args in given.arguments(kinds).items()]
 
 
-def _stand_in(name: str, args: type[Model]) -> BaseTool:
+def _about(kinds: Kinds) -> Mapping[str, str]:
+    """Return the descriptions of the tools by name."""
+    return {**prompt_sections("tools"), **{given.tool_of(kind): kind.about for kind in kinds}}
+
+
+def _stand_in(name: str, args: type[Model], about: str) -> BaseTool:
     async def call(runtime: _Runtime, **values: object) -> ToolMessage:
         own = runtime.context.tools[name].coroutine
         assert own is not None
         message: ToolMessage = await own(runtime=runtime, **values)
         return message
 
-    return _structured(name, args, call)
+    return _structured(name, args, call, about)
 
 
 def _structured(
-    name: str, args: type[Model], call: Callable[..., Awaitable[ToolMessage]]
+    name: str, args: type[Model], call: Callable[..., Awaitable[ToolMessage]], about: str
 ) -> StructuredTool:
     return StructuredTool(
         name=name,
-        description=prompt_sections("tools")[name],
+        description=about,
         args_schema=_with_runtime(args),
         coroutine=call,
     )
 
 
 @lru_cache
-def react_tool_schemas() -> tuple[ToolSchema, ...]:
+def react_tool_schemas(kinds: Kinds = ()) -> tuple[ToolSchema, ...]:
     """Return the tool schemas shown to the model, the same for every run."""
-    about = prompt_sections("tools")
-    return tuple(tool_schema(args, name, about[name]) for name, args in ARGUMENTS.items())
+    about, named = _about(kinds), given.arguments(kinds).items()
+    return tuple(tool_schema(args, name, about[name]) for name, args in named)
 
 
 @lru_cache
@@ -243,13 +232,35 @@ class _Tools:
         """Wrap a read-only tool."""
         return self._tool(use.__name__, args, lambda values, *_: use(values))
 
+    def of_kind(self, args: type[Model], kind: TextKind[BaseModel]) -> StructuredTool:
+        """Return the tool that submits an item of a kind that a package adds."""
+        argument = Kind(kind.name).argument
+
+        async def use(values: Model, deps: CommitDeps) -> Receipt:
+            said = values.model_dump(mode="json", include={"content"})["content"]
+            asked = given.KindArgs.model_validate(values.model_dump(exclude={"content", argument}))
+            item_id: str | None = getattr(values, argument)
+            given.needs_target(asked.operation, item_id, argument)
+            return await commit_to_kind(
+                Kind(kind.name),
+                self._agent_id,
+                said or {},
+                item_id=item_id,
+                **dict(asked),
+                deps=deps,
+            )
+
+        use.__name__ = given.tool_of(kind)
+        return self.writing(args, use)
+
     def writing(
         self, args: type[A], use: Callable[[A, CommitDeps], Awaitable[Answer]]
     ) -> StructuredTool:
         """Wrap a tool that submits to the change gate under the key of the call."""
 
         def submit(values: A, key: str, messages: Sequence[BaseMessage]) -> Awaitable[Answer]:
-            return use(values, self._commit(key, hits_shown_in(messages)))
+            context = self.context(key, hits_shown_in(messages))
+            return use(values, CommitDeps(gate=self._deps.gate, context=context))
 
         return self._tool(use.__name__, args, submit)
 
@@ -274,11 +285,38 @@ class _Tools:
             except _FOR_THE_MODEL as error:
                 answer = _refusal(error)
                 status = "invalid" if isinstance(error, InvalidInput) else None
-            message = _message(answer, name, runtime.tool_call_id or "")
+            message = _message(await self._bounded(answer, key), name, runtime.tool_call_id or "")
             await tool_called(self._run, name, key, status or message.status, _failure(answer))
             return message
 
-        return _structured(name, args, call)
+        return _structured(name, args, call, _about(self._deps.kinds)[name])
+
+    async def _bounded(self, answer: Answer, key: str) -> Answer:
+        """Return an answer that fits, or its first part; the whole is then kept with the run.
+
+        Its handle is the place of the call in the thread, so that no other run can read it.
+        """
+        if isinstance(answer, Receipt | Part):
+            return answer
+        text = compact(answer)
+        if len(text) <= ANSWER_CHARS:
+            return answer
+        thread = self._run.candidate.thread
+        handle = key.removeprefix(f"{thread}:")
+        await self._deps.replies.put(
+            more_key(thread, handle), 0, text, NO_USAGE, tenant_id=self._tenant_id
+        )
+        return _part(text, handle, 0)
+
+    async def read_more(self, args: given.MoreArgs) -> Part:
+        """Return the next part of an answer that was cut. Raises NotFound, InvalidInput."""
+        stored = await self._deps.replies.get(more_key(self._run.candidate.thread, args.handle), 0)
+        if stored is None:
+            raise NotFound(Message("more.no_handle", handle=args.handle))
+        text = str(stored[0])
+        if args.offset >= len(text):
+            raise InvalidInput(Message("more.past_end", n=len(text)))
+        return _part(text, args.handle, args.offset)
 
     async def search_similar_knowledge(self, args: given.SearchArgs) -> JsonValue:
         """Return the ranked hits."""
@@ -301,7 +339,7 @@ class _Tools:
 
     async def commit_to_memory(self, args: given.MemoryArgs, deps: CommitDeps) -> Receipt:
         """Submit a memory."""
-        _needs_target(args.operation, args.memory_id, "memory_id")
+        given.needs_target(args.operation, args.memory_id, "memory_id")
         endless = (args.valid_until or "").strip().lower() == "none"
         return await commit_to_memory(
             self._agent_id,
@@ -321,7 +359,7 @@ class _Tools:
 
     async def commit_to_dmn_rule(self, args: given.RuleArgs, deps: CommitDeps) -> Receipt:
         """Submit a decision table."""
-        _needs_target(args.operation, args.rule_id, "rule_id")
+        given.needs_target(args.operation, args.rule_id, "rule_id")
         return await commit_to_dmn_rule(
             self._agent_id,
             args.rule,
@@ -335,7 +373,7 @@ class _Tools:
 
     async def commit_to_skill(self, args: given.SkillArgs, deps: CommitDeps) -> Receipt:
         """Submit a skill, to be written by the author."""
-        _needs_target(args.operation, args.skill_id, "skill_id")
+        given.needs_target(args.operation, args.skill_id, "skill_id")
         return await commit_to_skill(
             self._agent_id,
             operation=args.operation,
@@ -396,8 +434,9 @@ class _Tools:
         )
         return [*hits]
 
-    def _commit(self, key: str, shown: frozenset[str]) -> CommitDeps:
-        context = SubmitContext(
+    def context(self, key: str, shown: frozenset[str]) -> SubmitContext:
+        """Return on whose behalf the run writes, under a key."""
+        return SubmitContext(
             key=key,
             tenant_id=self._tenant_id,
             agent_id=self._agent_id,
@@ -409,21 +448,13 @@ class _Tools:
             said_at=self._run.feedback.said_at,
             heard_at=self._run.feedback.created_at,
             author=self._run.feedback.author,
-        )
-        return CommitDeps(gate=self._deps.gate, context=context)
-
-
-def _needs_target(operation: Operation, target: str | None, argument: str) -> None:
-    if operation is not Operation.CREATE and not target:
-        raise InvalidInput(
-            Message("call.needs", operation=operation, argument=argument),
-            hint=Message("call.hint_id"),
+            source=self._run.feedback.source,
+            roles=frozenset(self._run.feedback.roles),
         )
 
 
 def _refusal(error: SkillWorkerError) -> Receipt:
-    message = error.sentences
-    return Receipt(status=ReceiptStatus.REFUSED, message=message)
+    return Receipt(status=ReceiptStatus.REFUSED, message=error.sentences)
 
 
 def _failure(answer: Answer) -> str | None:
@@ -432,8 +463,15 @@ def _failure(answer: Answer) -> str | None:
     return answer.message
 
 
+def _part(text: str, handle: str, offset: int) -> Part:
+    end = min(offset + ANSWER_CHARS, len(text))
+    return Part(text[offset:end], handle, offset, len(text) - end)
+
+
 def _message(answer: Answer, name: str, call_id: str) -> ToolMessage:
     """Return an answer as a message; a receipt is also its artifact, read for the verdict."""
+    if isinstance(answer, Part):
+        return ToolMessage(str(answer), tool_call_id=call_id, name=name)
     if not isinstance(answer, Receipt):
         return ToolMessage(compact(answer), tool_call_id=call_id, name=name)
     return ToolMessage(

@@ -12,6 +12,7 @@ from core.adapters.skill_api import (
     MAX_RETRIES,
     Answer,
     SkillApiCalls,
+    Token,
     as_file,
     checked_url,
     see_absence,
@@ -166,15 +167,16 @@ class SkillApiClient(SkillApiCalls):
 @asynccontextmanager
 async def open_skill_api(
     base_url: str,
-    token: str | None,
+    token: Token,
     timeout: float = 30.0,  # noqa: ASYNC109 - bounds each call, not this one
     max_retries: int = MAX_RETRIES,
     within: Callable[..., Awaitable[None]] | None = None,
 ) -> AsyncIterator[SkillApiClient]:
     """Open a client with its own connection pool; `timeout` is in seconds per call.
 
-    Loopback addresses bypass the proxy settings of the environment. `within` is an ASGI app that
-    is called in this process rather than over the network.
+    `token` may be a function of the tenant that a call is about. Loopback addresses bypass the
+    proxy settings of the environment. `within` is an ASGI app that is called in this process rather
+    than over the network.
     """
     transport = httpx.ASGITransport(within, raise_app_exceptions=False) if within else None
     direct = is_loopback(checked_url(base_url).host)

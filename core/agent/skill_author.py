@@ -83,7 +83,10 @@ class SkillAuthorModel:
         replies: Replies,
         runs: Runs,
         meter: Meter | None = None,
+        *,
+        keeps_raw: bool = False,
     ) -> None:
+        self._keeps_raw = keeps_raw
         self._meter = meter or Meter()
         self._model = model
         self._breaker = breaker
@@ -124,11 +127,15 @@ class SkillAuthorModel:
         return raw
 
     async def _ask(self, messages: list[BaseMessage], *, is_new: bool) -> tuple[JsonValue, Usage]:
-        price = self._meter.price
+        price, keeps_raw = self._meter.price, self._keeps_raw
         if is_new:
-            created = await ask_structured(self._model, messages, SkillArtifact, price=price)
+            created = await ask_structured(
+                self._model, messages, SkillArtifact, price=price, keeps_raw=keeps_raw
+            )
             return created.raw, created.usage
-        edited = await ask_structured(self._model, messages, SkillEdits, SkillArtifact, price=price)
+        edited = await ask_structured(
+            self._model, messages, SkillEdits, SkillArtifact, price=price, keeps_raw=keeps_raw
+        )
         return edited.raw, edited.usage
 
 

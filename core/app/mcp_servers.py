@@ -87,7 +87,7 @@ def _text_of(path: Path) -> str:
 
 def _entry(name: str, given: JsonValue, environment: Mapping[str, str | None]) -> McpEntry:
     try:
-        entry = McpEntry.model_validate(_expanded(name, given, environment))
+        entry = McpEntry.model_validate(expanded(name, given, environment))
     except ValidationError as error:
         raise ValueError(Message("mcp_servers.entry", name=name, why=explain(error))) from None
     if (entry.command is None) == (entry.url is None):
@@ -99,13 +99,24 @@ def _entry(name: str, given: JsonValue, environment: Mapping[str, str | None]) -
     return entry
 
 
-def _expanded(name: str, given: JsonValue, environment: Mapping[str, str | None]) -> JsonValue:
+def expanded(name: str, given: JsonValue, environment: Mapping[str, str | None]) -> JsonValue:
+    """Return what is given with its variables replaced; `name` is whose. Raises ValueError."""
     if isinstance(given, dict):
-        return {key: _expanded(name, value, environment) for key, value in given.items()}
+        return {key: expanded(name, value, environment) for key, value in given.items()}
     if isinstance(given, list):
-        return [_expanded(name, value, environment) for value in given]
+        return [expanded(name, value, environment) for value in given]
     if not isinstance(given, str):
         return given
+
+    try:
+        return expanded_text(given, environment)
+    except KeyError as error:
+        variable = str(error.args[0])
+        raise ValueError(Message("mcp_servers.variable", name=name, variable=variable)) from None
+
+
+def expanded_text(text: str, environment: Mapping[str, str | None]) -> str:
+    """Return a text with its variables replaced. Raises KeyError with the name of one not set."""
 
     def value(found: re.Match[str]) -> str:
         variable = found["bare"] or found["name"]
@@ -113,7 +124,7 @@ def _expanded(name: str, given: JsonValue, environment: Mapping[str, str | None]
             return "$"
         known = environment.get(variable) or found["else"]
         if known is None:
-            raise ValueError(Message("mcp_servers.variable", name=name, variable=variable))
+            raise KeyError(variable)
         return known
 
-    return _VARIABLE.sub(value, given)
+    return _VARIABLE.sub(value, text)

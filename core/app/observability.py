@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import socket
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal, TextIO
 
 import structlog
-from structlog.typing import EventDict, Processor, WrappedLogger
+from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
+from core.domain.errors import SkillWorkerError
+from core.domain.messages import Message, without_content
 from core.domain.text import escape_json, masked, printable
 
 LogFormat = Literal["auto", "console", "json", "talk"]
@@ -98,15 +102,67 @@ def _shared() -> list[Processor]:
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.ExceptionRenderer(_trace),
+        _leave_content_out,
     ]
+
+
+def _leave_content_out(_logger: WrappedLogger, _name: str, event: EventDict) -> EventDict:
+    """Leave out what messages quote: a log is read by others than those of the tenant."""
+    if event.get("logger") == "asyncio":  # its further lines are tasks with their exceptions
+        event["event"] = str(event["event"]).partition("\n")[0]
+    if str(event.get("logger")).startswith("httpx"):  # names and searches are parts of addresses
+        event["event"] = _PATH.sub(r"\1/…", str(event["event"]))
+    return {
+        key: without_content(value) if isinstance(value, Message) else value
+        for key, value in event.items()
+    }
+
+
+_PATH = re.compile(r"(https?://[^/\s]+)/\S*")
+# Their words are those of Python or of this program, never of what it worked on.
+_OWN_WORDS = (AttributeError, ImportError, NameError, NotImplementedError, TimeoutError, TypeError)
+
+
+def _trace(exc_info: ExcInfo) -> str:
+    """Return a traceback in which an exception's words are left out unless they are code's own.
+
+    Those of others quote values: of a column, of a field, of a key.
+    """
+    return "\n".join(_traced(exc_info[1], set())).rstrip()
+
+
+def _traced(error: BaseException | None, seen: set[int]) -> Iterator[str]:
+    if error is None or id(error) in seen:
+        return
+    seen.add(id(error))
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    yield from _traced(before, seen)
+    yield "Traceback (most recent call last):"
+    yield "".join(traceback.format_tb(error.__traceback__)).rstrip("\n")
+    yield ": ".join(filter(None, (type(error).__qualname__, _words(error))))
+    for inner in error.exceptions if isinstance(error, BaseExceptionGroup) else ():
+        yield from _traced(inner, seen)
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, SkillWorkerError):
+        return without_content(error.message)
+    if isinstance(error, OSError):
+        return error.strerror or ""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.pos}"
+    if isinstance(error, _OWN_WORDS):
+        return str(error)
+    sqlstate = getattr(error, "sqlstate", None)  # of psycopg: its words have the values of rows
+    return f"SQLSTATE {sqlstate}" if isinstance(sqlstate, str) else ""
 
 
 def _rendering(log_format: LogFormat) -> Sequence[Processor]:
     if log_format == "talk":
-        return structlog.processors.format_exc_info, _make_printable, _in_plain_words, _mask
+        return _make_printable, _in_plain_words, _mask
     if log_format == "json":
         return (
-            structlog.processors.format_exc_info,
             structlog.processors.JSONRenderer(serializer=_serialize),
             _mask,
         )

@@ -15,6 +15,8 @@ from core.agent.budgets import Meter
 from core.app.agent_setup import set_up_new_agents
 from core.app.bootstrap.costs import billing
 from core.app.bootstrap.health import watched
+from core.app.bootstrap.hooks import HooksInUse, open_hooks
+from core.app.bootstrap.kinds import with_kinds
 from core.app.bootstrap.learning import (
     Learning,
     build_gates,
@@ -24,6 +26,9 @@ from core.app.bootstrap.learning import (
 )
 from core.app.bootstrap.model import GuardedModel, circuit_breaker, open_meaning
 from core.app.bootstrap.pods import skill_creator
+from core.app.bootstrap.screens import with_screens
+from core.app.bootstrap.sending import SECONDS as DELIVER_SECONDS
+from core.app.bootstrap.sending import open_dispatcher, with_routes
 from core.app.bootstrap.sources import feedback_sources
 from core.app.bootstrap.stores import (
     IN_PROCESS,
@@ -35,6 +40,7 @@ from core.app.bootstrap.stores import (
     open_database,
     skill_server,
     skill_store,
+    utc_now,
 )
 from core.app.dry_run import DrySkills
 from core.app.fair_semaphore import ReviewSlots
@@ -42,15 +48,30 @@ from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.presence import Presence
+from core.changes.proposals import Proposals
 from core.changes.restoring import Restorer
 from core.changes.retraction.retract import Retractor
 from core.changes.skill_lists import SkillLists
-from core.domain.errors import ConfigurationError
+from core.delivery.dispatcher import Dispatcher
+from core.domain.errors import ConfigurationError, InvalidInput
+from core.domain.kinds import Kinds
 from core.domain.messages import Message
-from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, Pause, Receipt, Verdict
-from core.domain.observers import all_of, log_event
-from core.domain.ports import NewId, Vectors
-from core.domain.tasks import end_tasks, repeat
+from core.domain.models import (
+    Feedback,
+    FeedbackFilter,
+    FeedbackStatus,
+    Kind,
+    Pause,
+    Receipt,
+    Verdict,
+)
+from core.domain.models.knowledge import ITEM_KINDS
+from core.domain.observers import all_of, log_event, nobody
+from core.domain.ports import NewId, NoUses, Observer, Uses, Vectors
+from core.domain.tasks import end_tasks, over_all_tenants, repeat
+from core.knowledge.usage.config import EffectRules
+from core.knowledge.usage.looking_back import LookingBack
+from core.knowledge.usage.recorder import Recorder
 from core.polling_manager import SourcePoller
 
 if TYPE_CHECKING:
@@ -67,9 +88,11 @@ PROGRESS_SECONDS = 0.2
 ABANDONED_SECONDS = 60.0
 
 PRUNE_SECONDS = 60.0
+HEADS_SECONDS = 3600.0  # interval at which heads of audit chains are anchored in the log
 REVIEW_SECONDS = 60.0  # interval of reminders about overdue reviews
 EMBED_SECONDS = 1.0  # interval of checks for documents without a vector
 _COLLECTED_AFTER = 2_000, 10, 25  # in place of Python's 700, 10, 10
+LOOK_BACK_SECONDS = 300.0  # interval of looks at what came back, and what nobody uses
 PROBE_SECONDS = 1.0  # interval of checks whether the model needs a probe
 # Sources are told of an end after it: runs are stored for at least this long, whatever the settings
 # say.
@@ -97,13 +120,38 @@ class App:
     presence: Presence = field(default_factory=lambda: Presence(time.monotonic))
     review_slots: ReviewSlots = field(default_factory=ReviewSlots)
     checks: AskChecks = nothing_checked
+    observe: Observer = nobody
     learning: Learning | None = None
     vectors: Vectors | None = None
+    hooks: HooksInUse | None = None
+    dispatcher: Dispatcher | None = None
+    uses: Uses = field(default_factory=NoUses)
 
     @property
     def summary(self) -> RunSummary:
         """What this process has done so far. Raises ConfigurationError without a model."""
         return self._learning().summary
+
+    @property
+    def kinds(self) -> Kinds:
+        """The kinds of knowledge that packages add."""
+        return tuple(own.kind for own in self.stores.parts.kinds)
+
+    async def item_kinds(self) -> tuple[Kind, ...]:
+        """Return the kinds of items: ours, those of packages in use, and those with items."""
+        own = [Kind(kind.name) for kind in self.kinds]
+        return tuple(dict.fromkeys((*ITEM_KINDS, *own, *await self.stores.knowledge.packages())))
+
+    async def require_kind(self, kind: Kind | None) -> None:
+        """Raise InvalidInput for a kind of which there can be no item here: a slip of the pen."""
+        if kind is None or kind.is_built_in:
+            return
+        known = await self.item_kinds()
+        if kind not in known:
+            raise InvalidInput(
+                Message("kind.none_such", kind=kind),
+                hint=Message("kind.known", names=", ".join(known)),
+            )
 
     @property
     def retractor(self) -> Retractor:
@@ -132,6 +180,30 @@ class App:
         """The service that edits agents' lists of skills."""
         return SkillLists(agents=self.stores.agents, gate=self.gate, new_id=self.new_id)
 
+    @property
+    def looking_back(self) -> LookingBack:
+        """The service that finds complaints that came back, and proposes what to do."""
+        config = self.stores.parts.config
+        return LookingBack(
+            log=self.stores.look_back,
+            search=self.stores.search,
+            rules=config.effect if config else EffectRules(),
+            now=utc_now,
+        )
+
+    @property
+    def proposals(self) -> Proposals:
+        """The service that does what a person accepted of a proposal."""
+        return Proposals(
+            effects=self.stores.effects,
+            knowledge=self.stores.knowledge,
+            agents=self.stores.agents,
+            skill_lists=self.skill_lists,
+            inbox=self.stores.inbox,
+            gate=self.gate,
+            now=utc_now,
+        )
+
     def as_dry_run(self) -> App:
         """Return this app with a gate that stops before applying, for one dry run."""
         return replace(self, gate=self.dry_gate())
@@ -153,18 +225,30 @@ class App:
     ) -> None:
         """Work until `stop` is set or, with `once`, until all feedback has ended."""
         learning = self._learning()
+        if self.hooks:
+            await self.hooks.check()
+        if self.stores.parts.screens:
+            await self.stores.parts.screens.check()
         sources = SourcePoller(learning.polling)
         if once:
-            await self._drain(sources, stop)
+            with over_all_tenants():
+                await self._drain(sources, stop)
         sides = [
             repeat(learning.poll_every, "poll", lambda: self._poll(sources)),
             repeat(learning.sweep_every, "changes", self._sweep),
             repeat(PRUNE_SECONDS, "prune", lambda: self._prune(learning)),
             repeat(REVIEW_SECONDS, "reviews", learning.reviews.work) if learning.reviews else None,
             repeat(PROBE_SECONDS, "look", lambda: _probe(learning)),
+            repeat(DELIVER_SECONDS, "deliveries", self.dispatcher.work)
+            if self.dispatcher
+            else None,
+            repeat(SETTLED_SECONDS, "ends", lambda: self.stores.outbox.tell_ends(SETTLED_SECONDS))
+            if self.hooks
+            else None,
             repeat(EMBED_SECONDS, "embed", learning.backfill.work)
             if learning.backfill and not once
             else None,
+            None if once else repeat(LOOK_BACK_SECONDS, "effect", self.looking_back.work),
             repeat(PROGRESS_SECONDS, "progress", lambda: self._progress(on_progress))
             if once
             else None,
@@ -172,12 +256,23 @@ class App:
         async with _beside(side for side in sides if side is not None):
             await learning.worker(concurrency).run(stop, once=once, ask_pause=self.current_pause)
         if once and not stop.is_set():
-            await self._progress(on_progress)
-            await sources.acknowledge(FETCH_LIMIT)
-            if learning.backfill:
-                await _until(stop, learning.backfill.work())
-            self.summary.resting = await self.stores.budgets.used_up()
+            with over_all_tenants():
+                await self._wind_up(sources, stop, on_progress)
             _raise_failure(sources)
+
+    async def _wind_up(
+        self, sources: SourcePoller, stop: asyncio.Event, on_progress: OnProgress
+    ) -> None:
+        """Do what is repeated beside the work a last time, and sum up."""
+        learning = self._learning()
+        await self._progress(on_progress)
+        await sources.acknowledge(FETCH_LIMIT)
+        if learning.backfill:
+            await _until(stop, learning.backfill.work())
+        if self.dispatcher:
+            await _until(stop, self.dispatcher.drain())
+        self.summary.resting = await self.stores.budgets.used_up()
+        self.summary.screened = await self.stores.screen_records.waiting()
 
     async def dry_run(self, limit: int) -> list[tuple[Feedback, tuple[Verdict, ...]]]:
         """Decide about at most `limit` queued pieces, oldest first, and leave no trace."""
@@ -224,6 +319,8 @@ class App:
 
     async def _prune(self, learning: Learning) -> None:
         await learning.retention.prune(max(learning.keep_seconds, SETTLED_SECONDS))
+        await self.stores.calls.prune(learning.keep_calls)
+        await self.stores.audit.log_heads(HEADS_SECONDS)
 
     async def _progress(self, on_progress: OnProgress) -> None:
         on_progress(await self.stores.reader.counts())
@@ -287,15 +384,13 @@ async def open_app(
 ) -> AsyncIterator[App]:
     """Open the program: database and skill API as configured, a model if requested.
 
-    `chat` is a model to use instead of the configured one; every port passes through `wrap`, and so
-    does the saver of ReAct runs. `health` observes events and watches what is open. Embedded
-    services are started here, and stopped by the last process to leave. Raises ConfigurationError,
-    DatabaseDown.
+    `chat` is a model to use instead of the configured one; all ports pass through `wrap`. Embedded
+    services start here, and stop with the last process. Raises ConfigurationError, DatabaseDown.
     """
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
-        if model and chat is None:
-            chat = _chat_model(stack, settings, offline)
+        is_own = model and chat is None
+        chat = _chat_model(stack, settings, offline) if is_own else chat
         billed = billing(settings, offline=offline, asks=chat is not None)
         pool = await enter(open_database(settings))
         listens = chat or health or settings.builds_in_pods
@@ -305,22 +400,23 @@ async def open_app(
         creator = await enter(skill_creator(settings, url, wrap, quiet=chat is None))
         summary = RunSummary()
         observe = all_of(log_event, summary.note, *([health.metrics.observe] if health else []))
-        made = Stores(Parts(settings, pool, skills, observe, billed, dry_run, wrap))
+        parts = Parts(settings, pool, skills, observe, billed, dry_run, wrap)
+        made = Stores(with_kinds(with_routes(await enter(with_screens(parts)))))
         meaning = await enter(open_meaning(settings, offline=offline))
-        if meaning:
-            made = meaning.beside_words(made)
+        made = meaning.beside_words(made) if meaning else made
         stores = made.wrapped()
         breaker = wrap("breaker", circuit_breaker(settings, pool, offline=offline))
-        guarded = GuardedModel(chat, breaker, Meter(billed.price, stores.budgets)) if chat else None
-        gate, dry_gate = build_gates(stores, guarded, creator)
+        guarded = GuardedModel(chat, breaker, _meter(stores), is_own) if chat else None
+        hooks = await enter(open_hooks(stores, guarded, url))
+        gate, dry_gate = build_gates(stores, guarded, creator, hooks)
+        dispatcher = await enter(open_dispatcher(stores, gate, hooks, works=bool(chat)))
         sources = await enter(feedback_sources(settings, stores, wrap)) if chat else {}
         if health:
             observed = watched(stores, url=url, breaker=breaker, sources=sources, summary=summary)
             await enter(health.watching(await enter(observed)))
-        learning = None
-        if guarded:
-            backfill = meaning.backfill(made) if meaning and not dry_run else None
-            learning = build_learning(stores, gate, guarded, sources, summary, backfill)
+        backfill = meaning.backfill(made) if meaning and not dry_run else None
+        beside = sources, summary, backfill
+        learning = build_learning(stores, gate, guarded, *beside) if guarded else None
         yield App(
             stores=stores,
             gate=gate,
@@ -330,8 +426,38 @@ async def open_app(
             feedback_max_chars=settings.feedback_max_chars,
             currency=settings.price_currency,
             checks=health.checks if health else nothing_checked,
+            observe=health.metrics.observe if health else nobody,
             learning=learning,
+            hooks=hooks,
+            dispatcher=dispatcher,
+            uses=await enter(_recorded(stores, observe)),
         )
+
+
+@asynccontextmanager
+async def _recorded(stores: Stores, observe: Observer) -> AsyncIterator[Uses]:
+    """Yield where uses are put on record; a dry run leaves no trace."""
+    if stores.parts.dry_run:
+        yield NoUses()
+        return
+    config = stores.parts.config
+    holdout = (config.effect if config else EffectRules()).holdout
+    async with Recorder(stores.use_log, observe, holdout).running() as recorder:
+        yield recorder
+
+
+@asynccontextmanager
+async def open_over_tenants(
+    settings: Settings, *, model: bool = False, offline: bool = False, dry_run: bool = False
+) -> AsyncIterator[App]:
+    """Open the program as `open_app` does, for a person on the server: over all tenants."""
+    with over_all_tenants():
+        async with open_app(settings, model=model, offline=offline, dry_run=dry_run) as app:
+            yield app
+
+
+def _meter(stores: Stores) -> Meter:
+    return Meter(stores.parts.billed.price, stores.budgets)
 
 
 def _chat_model(stack: AsyncExitStack, settings: Settings, offline: bool) -> BaseChatModel:

@@ -28,7 +28,8 @@ class RunSummary:
     """The pieces of this run by id, built from this process's events.
 
     `working` counts those in progress, `pause` is why no more start, `applied` counts the changes
-    by kind and operation, `warned` those with a warning, `resting` are the tenants whose feedback
+    by kind and operation, `warned` those with a warning, `screened` how many changes of the whole
+    database wait because something was found in them, `resting` are the tenants whose feedback
     waits because their budget is used up.
     """
 
@@ -39,6 +40,7 @@ class RunSummary:
         self._partly: dict[str, TakenPiece] = {}
         self.working = 0
         self.warned = 0
+        self.screened = 0
         self.applied: Counter[tuple[str, str]] = Counter()
         self.pause: Pause | None = None
         self.resting: Sequence[TenantBudget] = ()

@@ -11,6 +11,7 @@ from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
 from pydantic import (
+    JsonValue,
     ModelWrapValidatorHandler,
     PrivateAttr,
     SecretStr,
@@ -22,7 +23,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 from pydantic_settings import SettingsConfigDict
 
-from core.app.mcp_servers import McpEntry, read_mcp_servers
+from core.app.mcp_servers import McpEntry, expanded, read_mcp_servers
 from core.app.settings_groups import (
     OFF,
     ON,
@@ -85,6 +86,7 @@ def _meant(name: str, known: list[str]) -> str | None:
 
 
 OFFLINE_MODEL = "offline"
+_SECRET_KEYS = ("token", "key", "secret", "password")  # of a section of a file
 _NAMES_OF_SECRETS = ("_API_KEY", "_ACCESS_KEY", "_TOKEN", "_SECRET", "PASSWORD", "AUTHORIZATION")
 COMPUTER_USE = "computer-use"
 Override = str | int | float | bool | Path | None
@@ -113,16 +115,37 @@ class Settings(
 
     _warnings: tuple[str, ...] = PrivateAttr(default=())
     _mcp: Mapping[str, McpEntry] = PrivateAttr(default_factory=dict)
+    _variables: Mapping[str, str | None] = PrivateAttr(default_factory=dict)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What was ignored while reading, one sentence each."""
         return self._warnings
 
+    def expanded(self, name: str, given: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+        """Return a section of a file, with `$NAME` and `${NAME:-else}` in its texts replaced.
+
+        Raises ConfigurationError if one is not set; `name` is the section's.
+        """
+        try:
+            found = expanded(name, dict(given), self._variables)
+        except ValueError as error:
+            raise ConfigurationError(said(error)) from None
+        assert isinstance(found, dict)
+        for key, text in found.items():
+            if isinstance(text, str) and key.lower().endswith(_SECRET_KEYS):
+                keep_secret(text)
+        return found
+
     @property
     def mcp_entries(self) -> Mapping[str, McpEntry]:
         """The servers of MCP_SERVERS that are used, by name."""
         return self._mcp
+
+    @property
+    def variables(self) -> Mapping[str, str | None]:
+        """What `$NAME` stands for in a hook: the environment over `.env`, as for the settings."""
+        return self._variables
 
     @property
     def has_pods(self) -> bool:
@@ -133,6 +156,12 @@ class Settings(
     def builds_in_pods(self) -> bool:
         """Whether skills are built in pods: the flag is on, and there is a server."""
         return self.use_skill_creator_workflow and self.has_pods
+
+    @property
+    def writes_back(self) -> bool:
+        """Whether what was learnt is written back to the platform."""
+        wanted = self.platform_write_back
+        return self.supabase_url is not None if wanted is None else wanted
 
     @field_validator("log_level", "log_format", mode="before")
     @classmethod
@@ -187,6 +216,7 @@ def load_settings(
         settings = _with_servers(Settings(_env_file=env_file, **given), given, env_file)
         names = (name.upper() for name in Settings.model_fields)
         settings._warnings += name_warnings(names, os.environ, env_file)
+        settings._variables = _variables(env_file)
         _keep_secrets(settings, os.environ)
     except ValidationError as error:
         lines = [_problem(detail) for detail in error.errors(include_url=False)]
@@ -199,13 +229,27 @@ def load_settings(
     return settings
 
 
+def secret_named(name: str, env_file: Path | None = Path(".env")) -> SecretStr | None:
+    """Return the secret in a variable that skill-worker.yaml names; None if it is not set."""
+    from dotenv import dotenv_values
+
+    found = os.environ.get(name) or (dotenv_values(env_file).get(name) if env_file else None)
+    if not found:
+        return None
+    keep_secret(found)
+    return SecretStr(found)
+
+
 def _keep_secrets(settings: Settings, environment: Mapping[str, str]) -> None:
     """Have keys and passwords masked: those of settings, and those that libraries read."""
     for name in Settings.model_fields:
         value = getattr(settings, name)
         if isinstance(value, SecretStr):
             secret = value.get_secret_value()
-            keep_secret(unquote(urlsplit(secret).password or "") if "://" in secret else secret)
+            if "://" not in secret:
+                keep_secret(secret)
+        if isinstance(value, SecretStr | str):
+            _keep_password(value if isinstance(value, str) else value.get_secret_value())
     given = [environment]
     for entry in settings.mcp_entries.values():
         given += [entry.headers, entry.env]
@@ -214,16 +258,32 @@ def _keep_secrets(settings: Settings, environment: Mapping[str, str]) -> None:
             keep_secret(text.strip().removeprefix("Bearer "))
 
 
-def _with_servers(settings: Settings, given: dict[str, Any], env_file: Path | None) -> Settings:
-    """Return the settings with the servers of MCP_SERVERS. Raises ConfigurationError."""
+def _keep_password(url: str) -> None:
+    """Have the password of an address masked, as it is written there and as it is meant."""
+    try:
+        password = urlsplit(url).password if "://" in url else None
+    except ValueError:
+        return
+    if password:
+        keep_secret(password)
+        keep_secret(unquote(password))
+
+
+def _variables(env_file: Path | None) -> Mapping[str, str | None]:
     from dotenv import dotenv_values
 
+    return {**(dotenv_values(env_file) if env_file else {}), **os.environ}
+
+
+def _with_servers(settings: Settings, given: dict[str, Any], env_file: Path | None) -> Settings:
+    """Return the settings with the servers of MCP_SERVERS. Raises ConfigurationError."""
     if settings.mcp_servers is None:
         return settings
     names = (settings.mcp_server_name, COMPUTER_USE)
-    environment = {**(dotenv_values(env_file) if env_file else {}), **os.environ}
     try:
-        found = read_mcp_servers(settings.mcp_servers.get_secret_value(), names, environment)
+        found = read_mcp_servers(
+            settings.mcp_servers.get_secret_value(), names, _variables(env_file)
+        )
     except ValueError as error:
         example = (Settings.model_fields["mcp_servers"].examples or [""])[0]
         raise ConfigurationError(

@@ -140,6 +140,12 @@ class PlaceSettings(BaseSettings):
         description="PostgreSQL to use. Unset: an embedded PostgreSQL under SKILL_WORKER_HOME.",
         examples=["postgresql://user:password@localhost:5432/skills"],
     )
+    database_migration_url: Annotated[SecretStr, AfterValidator(postgres_url)] | None = Field(
+        default=None,
+        description="The same database for its owner, as whom `db migrate` logs in: it gives the"
+        " role of DATABASE_URL the rights of a worker, no more. Unset: one role does both.",
+        examples=["postgresql://owner:password@localhost:5432/skills"],
+    )
 
 
 class ModelSettings(BaseSettings):
@@ -229,7 +235,9 @@ class ServerSettings(BaseSettings):
         examples=["http://localhost:8765"],
     )
     skill_api_token: SecretStr | None = Field(
-        default=None, description="Bearer token for the skill HTTP API.", examples=["s3cret"]
+        default=None,
+        description="Bearer token for the skill HTTP API. Unset: the embedded server makes one.",
+        examples=["s3cret"],
     )
     skill_api_timeout_seconds: Seconds = Field(
         default=30, description="Longest wait for one call of the skill HTTP API.", examples=[30]
@@ -250,7 +258,9 @@ class ServerSettings(BaseSettings):
         examples=["http://localhost:8766/mcp"],
     )
     computer_use_mcp_token: SecretStr | None = Field(
-        default=None, description="Bearer token for COMPUTER_USE_MCP_URL.", examples=["s3cret"]
+        default=None,
+        description="Bearer token for COMPUTER_USE_MCP_URL. Unset: that of a server of this home.",
+        examples=["s3cret"],
     )
 
 
@@ -266,6 +276,12 @@ class WorkerSettings(BaseSettings):
         default=None,
         description="Key for SUPABASE_URL, of a role that reads and updates rows of all tenants.",
         examples=["ey..."],
+    )
+    platform_write_back: bool | None = Field(
+        default=None,
+        description="Whether what was learnt is written back to the tables of SUPABASE_URL. Unset:"
+        " true where that is set.",
+        examples=["false"],
     )
     poll_interval_seconds: Seconds = Field(
         default=7,
@@ -364,8 +380,28 @@ class ReviewSettings(BaseSettings):
 
     review_policy: Annotated[str, Field(min_length=1)] = Field(
         default="auto",
-        description="Which changes wait for a person: `auto` (none), `risky`, `all`, or a file.",
+        description="What becomes of changes that no rule decides: `auto` (applied), `risky`,"
+        " `strict` and `all` (some, more or all wait for a person), `locked` (refused); or a file"
+        " of rules.",
         examples=["risky"],
+    )
+    skill_worker_config: Path | None = Field(
+        default=None,
+        description="File of rules and further parts. Unset: `skill-worker.yaml` of the working"
+        " directory, if there is one.",
+        examples=["/etc/skill-worker/skill-worker.yaml"],
+    )
+    screen: Literal["hold", "note"] = Field(
+        default="hold",
+        description="What becomes of a change that the screen finds something harmful in: it waits"
+        " for a person, under every policy, or it is only told (`note`).",
+        examples=["note"],
+    )
+    safety_keep_raw: Annotated[bool, BeforeValidator(flag)] = Field(
+        default=False,
+        description="Keep secrets and numbers of persons in what is stored. They are masked"
+        " otherwise.",
+        examples=["true"],
     )
     review_remind_hours: Annotated[float, Field(gt=0, le=876_000)] | None = Field(
         default=None,

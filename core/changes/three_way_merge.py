@@ -35,8 +35,10 @@ def units(kind: Kind, text: str) -> list[str]:
     """Split a text into its units of merging: lines, and whole rows of a decision table.
 
     A row spans several lines of XML; merging its lines could combine two rows into one that
-    nobody wrote.
+    nobody wrote. An item of a package's kind is one unit: only its package knows what fits.
     """
+    if not kind.is_built_in:
+        return [text] if text else []
     if text and not text.endswith("\n"):
         text += "\n"  # so that the last line equals itself once another follows it
     if kind is not Kind.DMN_RULE:

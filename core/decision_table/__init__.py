@@ -11,11 +11,13 @@ from core.decision_table.document.xml import parse_xml, to_xml
 from core.decision_table.editing.draft import draft_to_table
 from core.decision_table.editing.edits import edit_xml
 from core.decision_table.evaluation.decide import CellOutcome, Decided, RowOutcome, decide
+from core.decision_table.evaluation.given import InputsMissing
 from core.decision_table.render import display_width, render_table, render_text, search_text
 
 __all__ = [
     "CellOutcome",
     "Decided",
+    "InputsMissing",
     "ReadTable",
     "RowOutcome",
     "check_table",

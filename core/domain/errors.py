@@ -4,13 +4,16 @@
 
     SkillWorkerError
      ├─ ConfigurationError       configuration  a setting is missing or wrong
+     │   └─ NoSuchTable          configuration  the platform lacks a table, or a key column of it
      ├─ InvalidInput             invalid        the input breaks a rule
+     │   ├─ NoReference          invalid        a row names another one that is not there
      │   ├─ ArtifactInvalid      invalid        a skill as written by a model breaks rules
      │   ├─ BundleInvalid        invalid        a skill folder or zip breaks a rule
      │   └─ RuleInvalid          invalid        a decision table breaks a rule
      ├─ NotFound                 not_found      the thing asked for does not exist
      ├─ Unauthorized             unauthorized   a call comes without a token that is valid
      ├─ Forbidden                forbidden      the token lacks the role for it
+     ├─ TooManyCalls             limit          a caller asks for more than the limits allow
      ├─ Refused                  refused        a well-formed change is not allowed as asked
      │   └─ AlreadyExists        refused        a CREATE under a name that is taken
      │       └─ NearDuplicate    refused        a CREATE beside an item that says nearly the same
@@ -30,6 +33,7 @@
          ├─ SkillApiDown         skill_api      the skill HTTP API
          ├─ McpDown              mcp            an MCP server
          ├─ SourceDown           source         a source of feedback
+         ├─ ScreenDown           dependency     a screen of a plug-in could not look
          ├─ ModelDown            model          the language model
          │   └─ CircuitOpen      model          not called: the circuit breaker is open
          │       └─ BudgetUsedUp budget         the tenant has spent its daily budget
@@ -90,10 +94,18 @@ class ConfigurationError(SkillWorkerError):
     kind = "configuration"
 
 
+class NoSuchTable(ConfigurationError):
+    """The platform lacks a table, or one of the columns that its rows are found by."""
+
+
 class InvalidInput(SkillWorkerError):
     """The input breaks a rule that the message names."""
 
     kind = "invalid"
+
+
+class NoReference(InvalidInput):
+    """A row names another one that is not there."""
 
 
 class ArtifactInvalid(InvalidInput):
@@ -122,6 +134,16 @@ class Unauthorized(SkillWorkerError):
     """A call carries no valid token."""
 
     kind = "unauthorized"
+
+
+class TooManyCalls(SkillWorkerError):
+    """A caller asks for more than the limits allow; `retry_after` is in seconds."""
+
+    kind = "limit"
+
+    def __init__(self, message: str, *, hint: str = "", retry_after: float = 1.0) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after = retry_after
 
 
 class Forbidden(SkillWorkerError):
@@ -281,6 +303,10 @@ class SourceDown(DependencyDown):
     """A source of feedback does not answer, or is unavailable."""
 
     kind = "source"
+
+
+class ScreenDown(DependencyDown):
+    """A screen of a plug-in could not look at what comes in, which is not stored for now."""
 
 
 class ModelDown(DependencyDown):

@@ -1,8 +1,11 @@
-"""Hashes of targets, requests and names, and the keys of stored replies (pure)."""
+"""Hashes of targets, requests and names, keys of stored replies, tokens of tenants (pure)."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
+import hmac
 import unicodedata
 from datetime import UTC
 
@@ -44,6 +47,32 @@ def state_hash(state: Snapshot | None) -> str:
 def _reach(reach: Reach) -> str:
     until = reach.valid_until.astimezone(UTC).isoformat() if reach.valid_until else ""
     return "\0".join((until, reach.scope, reach.user or ""))
+
+
+_OF_TENANT = "swt_"
+
+
+def tenant_token(token: str, tenant_id: str) -> str:
+    """Return the token that admits to one tenant, derived from that for all."""
+    name = tenant_id.encode("utf-8", "surrogatepass")
+    proof = hmac.digest(token.encode(), b"skill-worker tenant\0" + name, "sha256")
+    return f"{_OF_TENANT}{_encoded(name)}.{_encoded(proof)}"
+
+
+def tenant_of_token(given: bytes) -> str | None:
+    """Return the tenant that a token names, right or wrong; None if it names none."""
+    prefix, _, _ = given.partition(b".")
+    if not prefix.startswith(_OF_TENANT.encode()):
+        return None
+    try:
+        name = base64.urlsafe_b64decode(prefix.removeprefix(_OF_TENANT.encode()) + b"==")
+        return name.decode("utf-8", "surrogatepass")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
+def _encoded(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
 
 def content_hash(change: Change) -> str:
@@ -100,6 +129,11 @@ def candidate_prefix(candidate_id: str) -> str:
 def author_prefix(change_key: str) -> str:
     """Return the key prefix of the author's replies for a change."""
     return f"{change_key}:author"
+
+
+def more_key(thread: str, handle: str) -> str:
+    """Return the key under which a long answer of a tool is kept with its run."""
+    return f"{thread}:more:{handle}"
 
 
 def reply_event(key: str, ordinal: int, usage: Usage) -> RunEvent:

@@ -159,3 +159,56 @@ def said(error: BaseException) -> str:
 def cut(text: str, most: int) -> str:
     """Cut a text to at most `most` characters; a message that is cut becomes plain text."""
     return text if len(text) <= most else text[:most]
+
+
+# What a log line or an event may tell: parameters that name parts of the program, its settings and
+# whom it talks to, and all of what says that something cannot be reached.
+_TOLD = frozenset(
+    {
+        *("argument", "function", "header", "host", "issuer", "kind", "kinds"),
+        *("language", "meant", "mode", "model", "op", "operation", "option", "outcome", "package"),
+        *("policy", "port", "provider", "role", "rule", "schema", "setting", "step", "system"),
+        *("tenant", "tool", "type", "variable", "version", "zone"),
+    }
+)
+_TOLD_WHOLE = (
+    *("budget.", "call.failed", "database.down", "database.no_schema", "database.passing"),
+    *("database.refuses", "embedding.no_package", "file.unreadable", "file.unwritable"),
+    *("jobs.lost", "mcp.no_answer", "model.no_package", "model.unreachable"),
+    *("sandbox.not_started", "serve.no_port", "settings.", "sign_in.", "term."),
+)
+_MADE_ID = re.compile(r"(?:[a-z]{1,8}-)?[0-9a-f]{12,16}(?:-[0-9a-f]{16})?", re.ASCII)
+_PLAIN_NAME = re.compile(r"[\w.:/+@-]{1,200}", re.ASCII)
+QUOTED = "…"  # stands for what is left out
+
+
+def without_content(text: str) -> str:
+    """Return what a message says without what it quotes, such as names, values, others' words.
+
+    Numbers, ids, and what names parts of the program, stay; of a text that is no message nothing
+    does.
+    """
+    if not isinstance(text, Message):
+        return QUOTED if text else text
+    is_whole = text.code.startswith(_TOLD_WHOLE)
+    told = {name: _told(name, value, is_whole) for name, value in text.parameters.items()}
+    return Message.of(text.code, text.english, told)
+
+
+def told_id(value: str | None) -> str | None:
+    """Return an id as an event may tell it: one that was made here, no words of others."""
+    return value if value is None or _MADE_ID.fullmatch(value) else QUOTED
+
+
+def _told(name: str, value: Parameter, is_whole: bool) -> Parameter:
+    if isinstance(value, Message):
+        return without_content(value)
+    return value if is_whole or _is_told(name, value) else QUOTED
+
+
+def _is_told(name: str, value: Parameter) -> bool:
+    if not isinstance(value, str) or not value:
+        return True
+    if name == "id":  # one that was made here: models name ids that are words of others
+        return told_id(value) == value
+    return name in _TOLD and _PLAIN_NAME.fullmatch(value) is not None

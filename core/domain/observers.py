@@ -5,6 +5,7 @@ from __future__ import annotations
 import structlog
 
 from core.domain.models import RunEvent, Usage
+from core.domain.models.deliveries import Route
 from core.domain.ports import Observer
 
 log = structlog.get_logger(__name__)
@@ -17,6 +18,8 @@ _TAKEN = {
     "exc_info",
     "stack_info",
 }  # reserved by the logger
+# What a person typed: it is in the event and with the piece, and not in the log.
+_TYPED = {"feedback.cancelled": "error", "queue.paused": "reason"}
 
 
 def nobody(event: RunEvent, spent: Usage) -> None:
@@ -24,11 +27,22 @@ def nobody(event: RunEvent, spent: Usage) -> None:
     del event, spent
 
 
+def nowhere(event: RunEvent) -> tuple[Route, ...]:
+    """Return no routes: the event goes out to nobody."""
+    del event
+    return ()
+
+
 def log_event(event: RunEvent, spent: Usage) -> None:
-    """Log the event, with its ids and data."""
+    """Log the event, with its ids and data but for what a person typed."""
     del spent  # already part of the data
     ids = event.model_dump(exclude={"id", "at", "name", "data", "state"}, exclude_none=True)
-    data = {f"{key}_" if key in _TAKEN else key: value for key, value in event.data.items()}
+    typed = _TYPED.get(event.name)
+    data = {
+        f"{key}_" if key in _TAKEN else key: value
+        for key, value in event.data.items()
+        if key != typed
+    }
     log.info(event.name, **{**data, **ids})
 
 

@@ -7,11 +7,13 @@ import math
 import re
 import unicodedata
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from core.domain.messages import Message
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pydantic import JsonValue
 
 
@@ -21,22 +23,44 @@ _SHORTEST_SECRET = 8
 _secrets: set[str] = set()
 # What stands before a key is kept: the user of a password, the name of a header or a parameter.
 _KEYS = re.compile(
-    r"(://[^\s/@:]*:)[^\s/@]+(?=@)"
+    r"(://[^\s/@:]*:)[^\s/]+(?=@)"
+    r"|(://)[^\s/@:]{16,}(?=@)"  # a token in the place of a user
     r"|(\b(?:bearer|basic)\s+)[\w.~+/=-]{8,}"
     r"|(\b(?:api[-_ ]?key|passw(?:or)?d|secret|(?:access|auth)[-_]token)"
     r"[\"']?(?:\s*[:=]\s*|\s+provided:\s*)[\"']?)[^\s\"',;&*]+"
-    r"|([?&]key=)[^\s\"'&]+"
+    r"|([?&](?:key|token|sig|signature|code)=)[^\s\"'&]+"
     r"|\b(?:sk|pk|rk)-[\w-]{16,}|\bgsk_\w{8,}|\bswk_[\w-]{8,}|\bAIza[\w-]{20,}"
     r"|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]+",
     re.IGNORECASE,
 )
 _SIGNS_OF_KEYS = (
     *("://", "bearer", "basic", "api", "passw", "secret", "access", "auth", "key=", "sk-", "pk-"),
-    *("rk-", "gsk_", "swk_", "aiza", "eyj"),
+    *("token=", "sig=", "signature=", "code=", "rk-", "gsk_", "swk_", "aiza", "eyj"),
 )
 _ALLOWED = "\n\t"
-_ESCAPED_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_HIDDEN_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+# Letters and marks that show nothing: fillers of Hangul and others, and selectors of variants, in
+# which whole texts can be hidden.
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
+)
+_STYLES = "\ufe0e\ufe0f"
 _JOINERS = "\u200c\u200d"
+# Arabic, the scripts of India and their neighbours: they need joiners between letters.
+_JOINING = ((0x0600, 0x109F), (0x1780, 0x18AF), (0xA800, 0xABFF))
+# Letters that are written from right to left, and what numbers among them consist of: after
+# Arabic, `110-999` would be shown as `999-110`.
+_LEFTWARD_RANGES = (
+    "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+)
+LEFTWARD = re.compile(f"[{_LEFTWARD_RANGES}]")
+NUMBER = re.compile(r"((?:[+#-])?\d[\d.,:/+*#-]*)")
+# From a letter to the last on its line with no other letters between; two blanks divide columns.
+_LEFTWARD_RUN = re.compile(
+    rf"[{_LEFTWARD_RANGES}](?:(?:(?!\n|\s\s)[{_LEFTWARD_RANGES}\W\d_])*[{_LEFTWARD_RANGES}])?"
+)
+_ISOLATE, _ISOLATE_RIGHTWARD, _END = "\u2068", "\u2066", "\u2069"
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 # Full-width ASCII (U+FF01 to U+FF5E), invisible blanks, and one form each for signs.
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
@@ -50,13 +74,76 @@ _CLOSING = re.compile(r"(?<=[^\W\d_]|[)\]%'\"])[.!。…~]+(?=\s|$)|(?<=\d)[.。
 
 
 def printable(text: str, *, keep: str = _ALLOWED) -> str:
-    r"""Escape what a terminal would act on, as `\x1b` or `\u202e`, except for characters in `keep`.
-
-    Joiners are left alone: emoji and several scripts need them between letters.
-    """
+    r"""Escape what `visible_parts` calls hidden, as `\x1b` or `\u202e`, for a terminal or a log."""
     if _is_plain(text, keep):
         return text
-    return "".join(char if _is_safe(char, keep) else _escape(char) for char in text)
+    return "".join(_escape(part) if is_hidden else part for part, is_hidden in _parts(text, keep))
+
+
+def isolated(text: str) -> str:
+    """Return a printable text for a terminal, where leftward letters reorder nothing around them.
+
+    A run of them is isolated, and so is each number in it. It is for eyes only: nobody should read
+    these marks back.
+    """
+    if text.isascii() or not LEFTWARD.search(text):
+        return text
+    return _LEFTWARD_RUN.sub(_isolated_run, text)
+
+
+def _isolated_run(found: re.Match[str]) -> str:
+    run = NUMBER.sub(rf"{_ISOLATE_RIGHTWARD}\1{_END}", found[0])
+    return f"{_ISOLATE}{run}{_END}"
+
+
+def visible_parts(text: str, *, keep: str = _ALLOWED) -> Iterator[tuple[str, bool]]:
+    """Yield a text in parts: as it is seen, and, with True, each character that is not.
+
+    These show nothing, or change how others are shown: controls, marks of direction, tags, blank
+    letters, selectors of variants. Of them are left alone those in `keep`, joiners and selectors
+    where emoji and scripts need them, and the carriage return before a line feed.
+    """
+    if _is_plain(text, keep):
+        yield text, False
+        return
+    seen = ""
+    for part, is_hidden in _parts(text.replace("\r\n", "\n"), keep):
+        if not is_hidden:
+            seen += part
+            continue
+        if seen:
+            yield seen, False
+        seen = ""
+        yield part, True
+    if seen:
+        yield seen, False
+
+
+def _parts(text: str, keep: str) -> Iterator[tuple[str, bool]]:
+    """Yield each character, and whether it is hidden."""
+    for at, char in enumerate(text):
+        before, after = text[at - 1 : at], text[at + 1 : at + 2]
+        yield char, not _is_safe(char, keep) or _is_stray(before, char, after)
+
+
+def _is_stray(before: str, char: str, after: str) -> bool:
+    """Whether a joiner or a selector stands where nothing needs it."""
+    if char in _JOINERS:
+        is_emoji = char == "\u200d" and _is_picture(before) and _is_picture(after)
+        return not (is_emoji or (_is_joining(before) and _is_joining(after)))
+    if not _BLANK.match(char):
+        return False
+    if char in _STYLES:
+        return not before or before.isalpha() or bool(_BLANK.match(before))
+    return not (char >= "\U000e0100" and "\u3400" <= before <= "\U0003ffff")
+
+
+def _is_picture(char: str) -> bool:
+    return bool(char) and (char in _STYLES or unicodedata.category(char) in {"So", "Sk"})
+
+
+def _is_joining(char: str) -> bool:
+    return bool(char) and any(first <= ord(char) <= last for first, last in _JOINING)
 
 
 def parameters_of(text: str) -> dict[str, JsonValue]:
@@ -134,22 +221,22 @@ def escape_json(text: str) -> str:
     if _is_plain(text, "\n"):
         return text
     return "".join(
-        char if _is_safe(char, "\n") else json.dumps(char)[1:-1].replace("\x7f", "\\u007f")
-        for char in text
+        json.dumps(char)[1:-1].replace("\x7f", "\\u007f") if is_hidden else char
+        for char, is_hidden in _parts(text, "\n")
     )
 
 
 def _is_plain(text: str, keep: str) -> bool:
-    """Whether `text` needs no escaping: no printable character is in an escaped category."""
+    """Whether nothing in `text` is hidden."""
     for char in keep:
         text = text.replace(char, "")
-    return text.isprintable()
+    return text.isprintable() and (text.isascii() or not _BLANK.search(text))
 
 
 def _is_safe(char: str, keep: str) -> bool:
     if char in keep or char in _JOINERS:
         return True
-    return unicodedata.category(char) not in _ESCAPED_CATEGORIES
+    return unicodedata.category(char) not in _HIDDEN_CATEGORIES
 
 
 def _escape(char: str) -> str:
@@ -200,6 +287,44 @@ def storable(data: JsonValue) -> JsonValue:
 def shorten(text: str, limit: int) -> str:
     """Cut `text` to at most `limit` characters, marking the cut."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+_PART = re.compile(
+    r'(?s)(.*)\n\[characters (\d+) to (\d+) of (\d+), (\d+) left: handle "([\d:]+)", offset \d+\]\Z'
+)
+
+
+class Part(NamedTuple):
+    """A part of a long text, under a handle by which the next one is read; `left` characters."""
+
+    text: str
+    handle: str
+    offset: int
+    left: int
+
+    @property
+    def end(self) -> int:
+        """Where the next part begins."""
+        return self.offset + len(self.text)
+
+    def __str__(self) -> str:
+        total = self.end + self.left
+        return (
+            f"{self.text}\n[characters {self.offset} to {self.end} of {total}, {self.left} left:"
+            f' handle "{self.handle}", offset {self.end}]'
+        )
+
+
+def read_part(text: str) -> Part | None:
+    """Return the part that a text is; None if it is whole.
+
+    What is whole is JSON on one line, so that no content can look like the last line of a part.
+    """
+    found = _PART.fullmatch(text)
+    if found is None:
+        return None
+    said, offset, _, _, left, handle = found.groups()
+    return Part(said, handle, int(offset), int(left))
 
 
 @lru_cache(maxsize=512)

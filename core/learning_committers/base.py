@@ -154,7 +154,6 @@ def list_state(agent: Agent) -> Snapshot:
 COMPARED = 12
 _SKILLS_READ = 5
 SHOWN = 3
-_ARGUMENT = {Kind.MEMORY: "memory_id", Kind.DMN_RULE: "rule_id", Kind.SKILL: "skill_id"}
 
 
 @dataclass(frozen=True)
@@ -326,7 +325,7 @@ def _told(kind: Kind, evidence: Evidence) -> NearDuplicate:
         item_id=known.id,
         name=known.name,
         content=known.text,
-        hint=Message("near.hint", argument=_ARGUMENT[kind], id=known.id),
+        hint=Message("near.hint", argument=kind.argument, id=known.id),
         why=evidence.why,
         score=evidence.similarity,
     )

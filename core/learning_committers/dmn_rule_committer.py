@@ -138,7 +138,9 @@ class DmnRuleCommitter(ItemCommitter):
         return (best[0], None) if best[1].exact else (None, best[0])
 
     async def _refuse_taken(self, name: str, context: SubmitContext, *, but: str | None) -> None:
-        taken = await self._knowledge.find_rule(context.tenant_id, context.agent_id, name)
+        taken = await self._knowledge.find_named(
+            Kind.DMN_RULE, context.tenant_id, context.agent_id, name
+        )
         if taken is not None and taken.id != but:
             raise AlreadyExists(
                 Message("near.table_named_so", name=taken.name),

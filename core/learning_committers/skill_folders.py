@@ -25,6 +25,7 @@ from core.domain.ports import Agents, SkillStore
 from core.domain.tasks import aside
 from core.skill_quick_validate import check_bundle, errors_of, with_rule
 from core.skills.bundle import file_refs
+from core.skills.commands import bundle_tool_problems
 from core.skills.document.assembly import assemble
 from core.skills.document.edits import apart_from_fields, apply_edits
 from core.skills.document.frontmatter import read_frontmatter
@@ -352,7 +353,9 @@ def replaced_warnings(
 
 def _rule_warnings(base: Bundle | None, bundle: Bundle) -> Iterator[str]:
     """Yield the permitted weaknesses of a skill, as an overlong body or an old-style name."""
-    for problem in check_bundle(bundle, base, created=base is None):
+    known = bundle_tool_problems(base) if base else []
+    new = [problem for problem in bundle_tool_problems(bundle) if problem not in known]
+    for problem in (*check_bundle(bundle, base, created=base is None), *new):
         yield with_advice(with_rule(problem), problem.hint)
 
 

@@ -39,6 +39,10 @@ class MemoryTokens:
     async def list(self) -> Sequence[AccessToken]:
         return self._live()
 
+    async def sessions(self) -> Sequence[AccessToken]:
+        live = [t for t in self.tokens.values() if t.kind is TokenKind.SESSION and self._lives(t)]
+        return live[::-1]
+
     async def revoke(self, token_id: str) -> AccessToken:
         token = self.tokens.get(token_id)
         if token is None or not self._lives(token):

@@ -95,7 +95,9 @@ class MemoryChangeLog:
         event: RunEvent,
         history: HistoryRecord | None = None,
     ) -> None:
-        self._put(change.model_copy(update={"created_at": datetime.now(UTC)}))
+        now = datetime.now(UTC)
+        applied_at = now if change.status is ChangeStatus.APPLIED else None
+        self._put(change.model_copy(update={"created_at": now, "applied_at": applied_at}))
         self.put_blobs(blobs)
         if history is not None:
             self.history.append(history)
@@ -134,9 +136,10 @@ class MemoryChangeLog:
         self.changes[change.id] = change.model_copy(update={"epoch": epoch})
         return self.changes[change.id]
 
-    async def latest(self, change: Change) -> Change | None:
-        had = [c for c in self.changes.values() if c.status in _SEEN]
-        return next((c for c in reversed(had) if _target(c) == _target(change)), None)
+    async def latest(self, tenant_id: str, kind: Kind, target_id: str) -> Change | None:
+        target, had = (tenant_id, kind, target_id), self.changes.values()
+        found = [c for c in had if c.status in _SEEN and _target(c) == target]
+        return max(enumerate(found), key=_last_applied)[1] if found else None
 
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
         try:
@@ -230,6 +233,9 @@ class MemoryUnitOfWork:
     async def write_item(self, change: Change) -> None:
         self._log.knowledge.write(change)
 
+    async def note_package(self, kind: Kind, package: str) -> None:
+        self._log.knowledge.brought[kind] = package
+
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
         log, skill = self._log, (change.tenant_id, change.target_id)
         is_undone = isinstance(change.request, RestoreRequest)
@@ -290,6 +296,12 @@ class MemoryUnitOfWork:
     async def emit(self, event: RunEvent) -> None:
         self._log.events.append(event)
         self.events.append(event)
+
+
+def _last_applied(numbered: tuple[int, Change]) -> tuple[bool, datetime, int]:
+    number, change = numbered
+    never = datetime.min.replace(tzinfo=UTC)
+    return change.status is ChangeStatus.APPLYING, change.applied_at or never, number
 
 
 def _target(change: Change) -> tuple[str, str, str]:

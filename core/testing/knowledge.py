@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from core.domain.errors import NotFound, Repeated, Stale
 from core.domain.hashing import name_key, same_key, state_hash
+from core.domain.messages import Message
 from core.domain.models import Change, FileRef, HistoryRecord, Kind, KnowledgeItem, Snapshot
 from core.knowledge.duplicates.repeats import repeats
 from core.knowledge.history import absent, stood
@@ -18,18 +19,24 @@ class MemoryKnowledge:
     def __init__(self) -> None:
         self._rows: list[KnowledgeItem] = []
         self._skills: list[HistoryRecord] = []
+        self.brought: dict[Kind, str] = {}
 
     async def get(self, kind: Kind, tenant_id: str, item_id: str) -> KnowledgeItem:
         for item in self._open():
             if (item.kind, item.tenant_id, item.id) == (kind, tenant_id, item_id):
                 return item
-        raise NotFound(f"there is no {kind} {item_id!r}")
+        raise NotFound(Message("no.item", kind=kind, id=item_id))
 
-    async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
-        for item in self._own(Kind.DMN_RULE, tenant_id, agent_id):
+    async def find_named(
+        self, kind: Kind, tenant_id: str, agent_id: str, name: str
+    ) -> KnowledgeItem | None:
+        for item in self._own(kind, tenant_id, agent_id):
             if name_key(item.name) == name_key(name):
                 return item
         return None
+
+    async def packages(self) -> Mapping[Kind, str]:
+        return dict(self.brought)
 
     async def find_same(
         self,
@@ -72,7 +79,7 @@ class MemoryKnowledge:
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
         found = self._versions(kind, tenant_id, item_id)
         if not found:
-            raise NotFound(f"there is no {kind} {item_id!r}")
+            raise NotFound(Message("no.item", kind=kind, id=item_id))
         return found
 
     async def as_of(

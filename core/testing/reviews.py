@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from core.domain.errors import Decided
-from core.domain.models import Change, ChangeStatus, Kind, RunEvent
+from core.domain.models import (
+    Allowed,
+    Change,
+    ChangeStatus,
+    Facts,
+    Finding,
+    Kind,
+    RunEvent,
+)
 from core.testing.changes import MemoryChangeLog
 
 _OPEN = {ChangeStatus.HELD, ChangeStatus.STALE}
@@ -86,6 +94,45 @@ class MemoryReviews:
         if waiting not in self._open() or waiting.content_hash != change.content_hash:
             raise _decided(change)
         return waiting
+
+
+class MemoryScreenRecords:
+    """What people have allowed; `known` is what is known of who said it."""
+
+    def __init__(self, log: MemoryChangeLog, known: Facts | None = None) -> None:
+        self._log = log
+        self.known = known or Facts(author="kim", is_known=True)
+        self.asked = 0
+        self._allowed: dict[tuple[str, str], Allowed] = {}
+
+    async def facts(self, change: Change) -> Facts:
+        self.asked += 1
+        digests = [finding.digest for finding in change.findings]
+        allowed = {one.digest for one in await self.allowed(change.tenant_id, digests)}
+        return self.known.model_copy(update={"allowed": frozenset(allowed)})
+
+    async def allowed(self, tenant_id: str, digests: Sequence[str]) -> Sequence[Allowed]:
+        keys = [(tenant_id, digest) for digest in digests]
+        return [self._allowed[key] for key in keys if key in self._allowed]
+
+    async def allow(
+        self, change: Change, findings: Sequence[Finding], *, by: str, reason: str, event: RunEvent
+    ) -> None:
+        for finding in findings:
+            allowed = Allowed(
+                tenant_id=change.tenant_id,
+                digest=finding.digest,
+                code=finding.code,
+                reason=reason,
+                allowed_by=by,
+                change_id=change.id,
+            )
+            self._allowed.setdefault((change.tenant_id, finding.digest), allowed)
+        self._log.events.append(event)
+
+    async def waiting(self) -> int:
+        waits = [c for c in self._log.changes.values() if c.status in _OPEN and c.held]
+        return sum(any(one.holds for one in change.findings) for change in waits)
 
 
 def _since(at: datetime | None) -> float:

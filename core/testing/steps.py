@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.domain.models import Change, ChangeStatus, HistoryStatus, Kind, LaterWord
+from core.domain.models import Change, ChangeStatus, HistoryStatus, Kind, LaterWord, Origin
 from core.testing.changes import MemoryChangeLog
 
 _WAITING = {ChangeStatus.HELD, ChangeStatus.STALE}
@@ -49,7 +49,7 @@ class MemorySteps:
             for known in await self.chain(change.kind, change.tenant_id, change.target_id)
             if known.said_at and known.heard_at and change.said_at and change.heard_at
             if (known.said_at, known.heard_at) > (change.said_at, change.heard_at)
-            if known.feedback_id != change.feedback_id
+            if known.feedback_id != change.feedback_id and known.origin is not Origin.OUTSIDE
         ]
         return sorted(words, key=lambda word: (word.said_at, word.heard_at))
 

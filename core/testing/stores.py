@@ -20,6 +20,7 @@ from core.domain.models import (
     Feedback,
     FeedbackStatus,
     Fence,
+    MaskedFeedback,
     NewFeedback,
     Outcome,
     Outline,
@@ -31,6 +32,7 @@ from core.domain.models import (
 from core.domain.observers import nobody
 from core.domain.ports import NewId, Observer
 from core.domain.text import has_lone_surrogate
+from core.safety.intake import masked_feedback
 from core.testing.changes import AgentKey, MemoryChangeLog
 from core.testing.determinism import counting_ids, ticking_clock
 
@@ -291,16 +293,20 @@ class MemoryInbox:
         self._new_id = new_id or counting_ids("feedback")
         self._clock = clock or ticking_clock()
 
+    async def masked(self, piece: NewFeedback) -> MaskedFeedback:
+        return masked_feedback(piece)
+
     async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
         saved = dict(self.feedback), dict(self._digests), list(self.jobs)
         try:
-            return [self._add(source, piece) for piece in pieces]
+            return [self._add(source, masked_feedback(piece)) for piece in pieces]
         except InvalidInput:
             self.feedback, self._digests, self.jobs = saved
             raise
 
     async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
-        return self._agents.claim_setup(agent) and self._add(source, piece)[1]
+        masked = masked_feedback(piece)
+        return self._agents.claim_setup(agent) and self._add(source, masked)[1]
 
     async def get(self, feedback_id: str) -> Feedback:
         if feedback_id not in self.feedback:
@@ -414,7 +420,7 @@ class MemoryInbox:
         self.jobs = [job for job in self.jobs if job[0] != found.id]
         return self._set(found, epoch=found.epoch + 1)
 
-    def _add(self, source: str, piece: NewFeedback) -> tuple[str, bool]:
+    def _add(self, source: str, piece: MaskedFeedback) -> tuple[str, bool]:
         _refuse_unstorable(piece)
         digest = feedback_digest(piece)
         for known in self.feedback.values():

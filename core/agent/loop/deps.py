@@ -13,13 +13,18 @@ from pydantic import JsonValue
 
 from core.agent.budgets import Meter
 from core.agent.model.chat_model import ToolSchema
+from core.domain.kinds import Kinds
+from core.domain.messages import without_content
 from core.domain.models import (
     NO_USAGE,
     Agent,
     Candidate,
     Feedback,
     Fence,
+    Kind,
+    Operation,
     RunEvent,
+    SubmitContext,
     Usage,
     Verdict,
     VerdictStatus,
@@ -39,6 +44,8 @@ from core.domain.ports import (
 )
 
 MAX_ITERATIONS = 50
+# Returns why the policy refuses all changes of a kind and operation, None if it may not.
+Denies = Callable[[SubmitContext, Kind, Operation], str | None]
 NO_THREAD = "__no_thread"  # in a run's config: its thread is new, so the saver need not look
 
 
@@ -61,6 +68,9 @@ class ReactDeps:
     search_limit: int = 8
     conversations: Conversations = field(default_factory=NoConversations)
     zone: tzinfo = UTC  # in which days and times are shown and meant
+    denies: Denies = lambda *_: None
+    kinds: Kinds = ()  # those that packages add
+    keeps_raw: bool = False  # secrets stay in what the model writes and is told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,11 +90,15 @@ class RunDeps:
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """What the shared graph receives about the run it executes."""
+    """What the shared graph receives about the run it executes.
+
+    `denied` says what the policy lets nobody write here, and why: tools, or operations of tools.
+    """
 
     deps: RunDeps
     tools: Mapping[str, StructuredTool]
     schemas: Sequence[ToolSchema]
+    denied: Mapping[str, str] = field(default_factory=dict)
 
 
 async def run_started(deps: RunDeps, *, resumed: bool) -> None:
@@ -104,7 +118,8 @@ async def tool_called(
 ) -> None:
     """Record a tool's answer, or that a call was `invalid`, and why it failed."""
     data: dict[str, JsonValue] = {"tool": tool, "key": key, "status": status}
-    await _emit(deps, "tool.called", data | ({"error": error} if error else {}))
+    told: dict[str, JsonValue] = {"error": without_content(error)} if error else {}
+    await _emit(deps, "tool.called", data | told)
 
 
 async def run_finished(deps: RunDeps, verdict: Verdict) -> None:
@@ -112,9 +127,9 @@ async def run_finished(deps: RunDeps, verdict: Verdict) -> None:
     usage = verdict.usage
     data: dict[str, JsonValue] = {"status": verdict.status, "model_calls": usage.model_calls}
     if verdict.status is VerdictStatus.FAILED:
-        data["error"] = verdict.reason
+        data["error"] = without_content(verdict.reason)
     if verdict.refused:
-        data["refused"] = [*verdict.refused]
+        data["refused"] = [without_content(text) for text in verdict.refused]
     await _emit(deps, "run.finished", data | _spent(usage))
 
 

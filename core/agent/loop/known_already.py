@@ -17,7 +17,6 @@ DUPLICATE = "duplicate"
 QUERY_CHARS = 2_000
 EXCERPT_CHARS = 500
 LIKE = 0.15  # items that share less with a text are not what it could be a duplicate of
-_ARGUMENT = {Kind.MEMORY: "memory_id", Kind.DMN_RULE: "rule_id", Kind.SKILL: "skill_id"}
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def refused(unlike: Unlike) -> Receipt:
     """Return the refusal of a text called known, with the item and what differs."""
     known = unlike.found.known
     named = {"kind": unlike.kind, "id": known.id, "name": known.name}
-    hint = Message("near.hint_duplicate", argument=_ARGUMENT[unlike.kind], id=known.id)
+    hint = Message("near.hint_duplicate", argument=unlike.kind.argument, id=known.id)
     excerpt = shorten(known.text, EXCERPT_CHARS)
     score = round(unlike.found.similarity, 3)
     hit = Hit(**named, excerpt=excerpt, score=score, why=unlike.why)

@@ -41,6 +41,8 @@ from core.domain.messages import Message, joined
 from core.domain.models import Receipt, ReceiptStatus
 from core.domain.models.base import read_message
 from core.domain.text import clean, clean_text, compact, shorten, storable
+from core.safety.intake import IDS, masked_call
+from core.safety.masking import mask
 
 if TYPE_CHECKING:
     Handler = Callable[[ModelRequest[RunContext]], Awaitable[ModelResponse[None]]]
@@ -213,9 +215,16 @@ def problem_of(message: BaseMessage) -> Message | None:
     return None if noted is None else read_message(noted)
 
 
-def wrong_call(call: ToolCall, tools: Mapping[str, StructuredTool]) -> str | None:
-    """Return why a call cannot be executed: there is no such tool, or its arguments do not fit."""
+def wrong_call(
+    call: ToolCall, tools: Mapping[str, StructuredTool], denied: Mapping[str, str]
+) -> str | None:
+    """Return why a call cannot be executed.
+
+    There is no such tool, the policy does not let this run have it, or its arguments do not fit.
+    """
     tool = tools.get(call["name"])
+    if tool is None and (why := denied.get(call["name"])):
+        return Message("run.tool_denied", tool=repr(_tool(call["name"])), why=why)
     if tool is None:
         return Message("run.no_tool", tool=repr(_tool(call["name"])))
     schema = tool.args_schema
@@ -318,6 +327,8 @@ class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
                     # Cached schemas: converting the eight tools takes 0.7 ms for every call.
                     response = await handler(request.override(tools=[*context.schemas]))
             message = billed(_answer(response, messages), meter.price)
+            if not deps.shared.keeps_raw:
+                message = _masked(message)
             await model_called(deps, ordinal, usage_of(message))
         malformed = malformed_answers(message)
         for index, answer in enumerate(malformed):
@@ -329,9 +340,13 @@ class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
         """Execute a call that is one; answer any other with what is wrong, and record that."""
         context: RunContext = request.runtime.context  # type: ignore[assignment]
         call, messages = request.tool_call, request.state["messages"]
-        wrong = wrong_call(call, context.tools)
+        wrong = wrong_call(call, context.tools, context.denied)
         if wrong is None:
-            return await handler(request)
+            answer = await handler(request)
+            is_foreign = (
+                call["name"] == "get_knowledge_detail" and not context.deps.shared.keeps_raw
+            )
+            return _masked_answer(answer) if is_foreign else answer
         why = _cut_short(wrong, stopped_by(ai_messages(messages)[-1]) == "limit")
         advice = "Correct the call and make it again."
         if call["name"] not in context.tools:
@@ -340,6 +355,39 @@ class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
         key = call_key(context.deps.candidate.thread, messages, call["id"])
         await tool_called(context.deps, _tool(call["name"]), key, "invalid", problem_of(answer))
         return answer
+
+
+def _masked(message: AIMessage) -> AIMessage:
+    """Return a model's message without secrets in what it says and calls."""
+    content = message.content
+    update: dict[str, object] = {
+        "content": mask(content).text
+        if isinstance(content, str)
+        else masked_call(_JSON.validate_python(content)),
+        "tool_calls": [{**c, "args": _masked_args(c["args"])} for c in message.tool_calls],
+    }
+    if message.invalid_tool_calls:
+        calls = message.invalid_tool_calls
+        update["invalid_tool_calls"] = [{**c, "args": masked_call(c["args"])} for c in calls]
+    return message.model_copy(update=update)
+
+
+def _masked_args(args: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    return {name: value if name in IDS else _masked_arg(value) for name, value in args.items()}
+
+
+def _masked_arg(value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        return mask(value).text
+    return masked_call(value) if isinstance(value, list | dict) else value
+
+
+def _masked_answer(answer: Answer) -> Answer:
+    """Return a whole item without secrets: of what outside stores have only the index is clear."""
+    if not isinstance(answer, ToolMessage) or not isinstance(answer.content, str):
+        return answer
+    made = mask(answer.content)
+    return answer.model_copy(update={"content": made.text}) if made.findings else answer
 
 
 def _check_limit(ordinal: int, limit: int) -> None:

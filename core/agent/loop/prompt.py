@@ -9,13 +9,14 @@
      "candidate": {"content", "intent_hint"},
      "agent": {"id", "name", "role", "goal", "persona", "skills": [name]},
      "events": [json, …],                           abridged
+     "denied": {tool: reason},                       what the policy does not let them teach
      "related": [{"id", "kind", "name", "excerpt", "score", "agent_id"?, "why"?, "on_agent"?}],
      "receipts": [{"status", "message", …}]}        of earlier attempts
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 
 import structlog
@@ -153,7 +154,9 @@ EVENT_CHARS = 500
 QUERY_CHARS = 20_000
 
 
-async def first_message(feedback_content: str, *, deps: RunDeps) -> HumanMessage:
+async def first_message(
+    feedback_content: str, *, deps: RunDeps, denied: Mapping[str, str] | None = None
+) -> HumanMessage:
     """Assemble the input of the run. Raises DependencyDown."""
     shared, candidate = deps.shared, deps.candidate
     tenant_id = deps.feedback.tenant_id
@@ -175,6 +178,7 @@ async def first_message(feedback_content: str, *, deps: RunDeps) -> HumanMessage
         **_conversation(pieces, deps),
         "candidate": {"content": candidate.content, "intent_hint": candidate.intent_hint},
         "agent": agent_data(deps.agent),
+        **({"denied": {**denied}} if denied else {}),
         "events": abridged(deps.feedback.events),
         "related": [_related(hit, deps.agent) for hit in _with_taught(pieces, hits, deps.agent)],
         "receipts": [receipt.model_dump(mode="json", exclude_none=True) for receipt in receipts],

@@ -1,16 +1,24 @@
-"""Arguments of the ReAct agent's tools (contracts, section 2): strict types, lenient spelling."""
+"""Arguments of the ReAct agent's tools (contracts, section 2), and what of them may be denied."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Callable, Collection, Mapping
+from copy import deepcopy
+from functools import lru_cache
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args
 
-from pydantic import BeforeValidator, Field, JsonValue
+from pydantic import BeforeValidator, Field, JsonValue, create_model
 
-from core.domain.models import MergeMode, Operation, Relationship, RuleDraft, Scope
+from core.agent.model.chat_model import ToolSchema
+from core.domain.errors import InvalidInput
+from core.domain.kinds import Kinds, TextKind
+from core.domain.messages import Message, joined
+from core.domain.models import Kind, MergeMode, Operation, Relationship, RuleDraft, Scope
 from core.domain.models.base import Model
 
 Category = Literal["noise", "duplicate", "one_off", "unclear"]
 StoredKind = Literal["MEMORY", "DMN_RULE", "SKILL"]
+A = TypeVar("A", bound=Model)
 
 
 def _upper(value: JsonValue) -> JsonValue:
@@ -76,6 +84,13 @@ class ConflictArgs(Model):
     )
     knowledge_type: Annotated[StoredKind, BeforeValidator(_upper)]
     knowledge_ids: Names = Field(default="", description="ids, separated by commas")
+
+
+class MoreArgs(Model):
+    """Arguments of `read_more`."""
+
+    handle: str = Field(min_length=1, max_length=40, description="as the cut answer gives it")
+    offset: int = Field(ge=0, description="where to go on, as the cut answer gives it")
 
 
 class MemoryArgs(Model):
@@ -153,3 +168,141 @@ class NoActionArgs(Model):
 
     reason: Reason
     category: Annotated[Category, BeforeValidator(_lower)]
+
+
+class KindArgs(Model):
+    """Arguments of the write tool of a kind that a package adds, less its id and its content."""
+
+    operation: Op
+    merge_mode: Annotated[
+        MergeMode | None,
+        BeforeValidator(_optional_upper),
+        Field(description="with UPDATE: REPLACE writes over the whole item"),
+    ] = None
+    relationship: Relation = None
+    reason: Reason
+
+
+ARGUMENTS: dict[str, type[Model]] = {
+    "search_similar_knowledge": SearchArgs,
+    "get_knowledge_detail": DetailArgs,
+    "analyze_knowledge_conflict": ConflictArgs,
+    "read_more": MoreArgs,
+    "commit_to_memory": MemoryArgs,
+    "commit_to_dmn_rule": RuleArgs,
+    "commit_to_skill": SkillArgs,
+    "attach_skills_to_agent": AttachArgs,
+    "detach_skills_from_agent": DetachArgs,
+    "no_action": NoActionArgs,
+}
+
+
+def tool_of(kind: TextKind[Any]) -> str:
+    """Return the name of a kind's write tool."""
+    return f"commit_to_{kind.name.lower()}"
+
+
+@lru_cache
+def arguments(kinds: Kinds) -> Mapping[str, type[Model]]:
+    """Return the arguments of all tools by name, with those of the kinds that packages add."""
+    if not kinds:
+        return ARGUMENTS
+    made = {name: knowing(args, kinds) for name, args in ARGUMENTS.items()}
+    ending = made.popitem()  # `no_action` comes last
+    return made | {tool_of(kind): _args_of(kind) for kind in kinds} | dict([ending])
+
+
+def knowing(args: type[A], kinds: Kinds) -> type[A]:
+    """Return arguments of which `knowledge_type` may be one of these kinds too."""
+    if not kinds or "knowledge_type" not in args.model_fields:
+        return args
+    return cast("type[A]", _knowing(args, kinds))
+
+
+@lru_cache
+def _knowing(args: type[Model], kinds: Kinds) -> type[Model]:
+    known = args.model_fields["knowledge_type"]
+    names: Any = (*get_args(known.annotation), *(kind.name for kind in kinds))
+    default: Any = ... if known.is_required() else known.default
+    also: Any = Annotated[Literal[names], BeforeValidator(_upper)]
+    made: type[Model] = create_model(args.__name__, __base__=args, knowledge_type=(also, default))
+    return made
+
+
+def _args_of(kind: TextKind[Any]) -> type[Model]:
+    known = Field(default=None, description="needed for UPDATE and DELETE")
+    content = Field(default=None, description="the whole item; left out only with DELETE")
+    fields = {
+        "content": (kind.content | None, content),
+        Kind(kind.name).argument: (Id, known),
+    }
+    made: type[Model] = create_model(f"{kind.name}Args", __base__=KindArgs, **fields)  # type: ignore[call-overload]
+    return made
+
+
+# What the writing tools write, and how.
+_WRITTEN: Mapping[str, tuple[Kind, tuple[Operation, ...]]] = {
+    "commit_to_memory": (Kind.MEMORY, tuple(Operation)),
+    "commit_to_dmn_rule": (Kind.DMN_RULE, tuple(Operation)),
+    "commit_to_skill": (Kind.SKILL, tuple(Operation)),
+    "attach_skills_to_agent": (Kind.AGENT_SKILLS, (Operation.UPDATE,)),
+    "detach_skills_from_agent": (Kind.AGENT_SKILLS, (Operation.UPDATE,)),
+}
+Denied = Mapping[str, Mapping[Operation, str]]
+
+
+def _written(kinds: Kinds) -> Mapping[str, tuple[Kind, tuple[Operation, ...]]]:
+    own = {tool_of(kind): (Kind(kind.name), tuple(Operation)) for kind in kinds}
+    return {**_WRITTEN, **own} if own else _WRITTEN
+
+
+def denied_writes(denies: Callable[[Kind, Operation], str | None], kinds: Kinds = ()) -> Denied:
+    """Return what may not be written whatever it says: why, by tool and operation."""
+    found: dict[str, dict[Operation, str]] = {}
+    for tool, (kind, operations) in _written(kinds).items():
+        for operation in operations:
+            if why := denies(kind, operation):
+                found.setdefault(tool, {})[operation] = why
+    return found
+
+
+def denied_in_words(denied: Denied) -> Mapping[str, str]:
+    """Return why tools, or operations of tools, are not offered, as the model is told."""
+    told: dict[str, str] = {}
+    for tool, operations in denied.items():
+        if is_whole(tool, denied):
+            told[tool] = joined(dict.fromkeys(operations.values()))
+        else:
+            told |= {f"{tool} {operation}": why for operation, why in operations.items()}
+    return told
+
+
+def offered(denied: Denied, kinds: Kinds = ()) -> list[str]:
+    """Return the tools that are left to a run."""
+    return [tool for tool in arguments(kinds) if not is_whole(tool, denied)]
+
+
+def is_whole(tool: str, denied: Denied) -> bool:
+    """Whether nothing is left that a tool may do."""
+    operations = _WRITTEN[tool][1] if tool in _WRITTEN else tuple(Operation)
+    return tool in denied and len(denied[tool]) == len(operations)
+
+
+def without(schema: ToolSchema, operations: Collection[str]) -> ToolSchema:
+    """Return a tool's schema that does not offer these operations."""
+    if not operations:
+        return schema
+    made = deepcopy(schema)
+    offered: Any = made["function"]
+    offered = offered["parameters"]["properties"]["operation"]
+    offered["enum"] = [one for one in offered["enum"] if one not in operations]
+    return made
+
+
+def needs_target(operation: Operation, target: str | None, argument: str) -> None:
+    """Raise InvalidInput for a change of something known that does not say of what."""
+    if operation is not Operation.CREATE and not target:
+        raise InvalidInput(
+            Message("call.needs", operation=operation, argument=argument),
+            hint=Message("call.hint_id"),
+        )

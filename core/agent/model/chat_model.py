@@ -26,6 +26,7 @@ from core.domain.messages import Message, joined
 from core.domain.models import Usage
 from core.domain.models.base import plain
 from core.domain.text import clean, one_line, shorten, storable
+from core.safety.intake import masked_call
 
 log = structlog.get_logger(__name__)
 
@@ -257,12 +258,16 @@ async def ask_structured(
     messages: Sequence[BaseMessage],
     *schemas: type[M],
     price: Price | None = None,
+    keeps_raw: bool = False,
 ) -> StructuredReply[M]:
-    """Ask for one call of one of `schemas`. Raises ModelDown and the permanent kinds."""
+    """Ask for one call of one of `schemas`; secrets in the answer are masked, unless `keeps_raw`.
+
+    Raises ModelDown and the permanent kinds.
+    """
     with translate_model_errors():
         bound = model.bind_tools([tool_schema(schema) for schema in schemas], tool_choice="any")
         message = await bound.ainvoke(list(messages))
-    raw = _raw(message)
+    raw = _raw(message) if keeps_raw else masked_call(_raw(message))
     value, error = parse_structured(raw, *schemas)
     return StructuredReply(value, raw, error, usage_of(billed(message, price)))
 

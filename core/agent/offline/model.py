@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
@@ -30,7 +30,8 @@ from core.agent.offline import setup as offline_setup
 from core.agent.offline.follow_ups import Talk, completed, follow_up, talk_day
 from core.agent.offline.reach import reach_in
 from core.agent.offline.reasons import STAND_IN
-from core.domain.text import compact, read_fenced_json
+from core.domain.models import DENIED
+from core.domain.text import compact, read_fenced_json, read_part
 
 
 class AnsweringChatModel(BaseChatModel):
@@ -94,16 +95,43 @@ class OfflineChatModel(AnsweringChatModel):
         data = _document(messages)
         if "MatchAnswer" in tools:
             return _said(messages, ("MatchAnswer", offline_match.answer(data)))
+        if "HookVerdict" in tools:
+            return _said(messages, ("HookVerdict", {"answer": "note", "note": STAND_IN}))
         if "SkillArtifact" in tools:
             return _said(messages, offline_author.answer(data))
         view, answers = completed(_view(data), _talk(data)), _answers(messages)
-        if not answers and _part(data, "feedback").get("setup") is True:
-            return _said(messages, *offline_setup.propose(view))
-        if not answers and (calls := follow_up(view, _talk(data))):
-            return _said(messages, *calls)
-        corrected = _corrected(messages, answers)
-        step = corrected or _next(view, answers, _asked(messages))
-        return _said(messages, _with_reach(view, data, step))
+        return _said(messages, *_allowed(view, data, _steps(view, data, messages, answers)))
+
+
+def _steps(
+    view: rules.View, data: Data, messages: list[BaseMessage], answers: Sequence[Data]
+) -> Sequence[rules.Call | str]:
+    if not answers and _part(data, "feedback").get("setup") is True:
+        return offline_setup.propose(view)
+    if not answers and (calls := follow_up(view, _talk(data))):
+        return calls
+    if (more := _more(messages)) is not None:
+        return [more]
+    corrected = _corrected(messages, answers)
+    step = corrected or _next(view, answers, _asked(messages))
+    return [_with_reach(view, data, step)]
+
+
+def _allowed(
+    view: rules.View, data: Data, steps: Sequence[rules.Call | str]
+) -> Sequence[rules.Call | str]:
+    """Return the steps less those that the policy denies; if none is left, why."""
+    denied = _part(data, "denied")
+    left = [step for step in steps if isinstance(step, str) or not _why_denied(step, denied)]
+    if left or not steps:
+        return left
+    why = next(_why_denied(step, denied) for step in steps if not isinstance(step, str))
+    return [rules.no_action(view, "unclear", "denied", why)]
+
+
+def _why_denied(step: rules.Call, denied: Data) -> str:
+    tool, args = step
+    return str(denied.get(tool) or denied.get(f"{tool} {args.get('operation')}") or "")
 
 
 def _next(view: rules.View, answers: Sequence[Data], asked: Sequence[Data]) -> rules.Call | str:
@@ -121,12 +149,15 @@ def _next(view: rules.View, answers: Sequence[Data], asked: Sequence[Data]) -> r
         return rules.memory(view)
     if answers:
         told = str(answers[0].get("message") or answers[0].get("status") or "a tool failed")
-        return rules.no_action(view, "unclear", "failed", told)
+        why = "denied" if answers[0].get("category") == DENIED else "failed"
+        return rules.no_action(view, "unclear", why, told)
     return rules.decide(view)
 
 
 def _is_refused_table(answer: Data) -> bool:
     """Whether a new table was refused for what it says: its text is then learnt as a memory."""
+    if answer.get("category") == DENIED:
+        return False
     kind = (answer.get("kind"), answer.get("operation"), answer.get("status"))
     return kind == ("DMN_RULE", "CREATE", "refused")
 
@@ -150,7 +181,7 @@ def _corrected(messages: Sequence[BaseMessage], answers: Sequence[Data]) -> rule
     """Return a refused rule edit again, now of the row that it clashed with; once per run."""
     calls = [c for m in messages if isinstance(m, AIMessage) for c in m.tool_calls]
     edits = [c["args"] for c in calls if c["args"].get("rule_id") and c["args"].get("rule")]
-    read = [_parsed(m.text).get("table") for m in messages if isinstance(m, ToolMessage)]
+    read = [_parsed(text).get("table") for _, text in _told(messages)]
     tables = [table for table in read if isinstance(table, dict)]
     if len(edits) != 1 or not tables or not answers or answers[-1].get("status") in _DONE:
         return None
@@ -168,13 +199,31 @@ def _document(messages: Sequence[BaseMessage]) -> Data:
 
 def _answers(messages: Sequence[BaseMessage]) -> list[Data]:
     """Return the tool answers to the last turn."""
-    answers: list[Data] = []
-    for message in reversed(messages):
-        if isinstance(message, AIMessage):
-            break
-        if isinstance(message, ToolMessage):
-            answers.insert(0, _parsed(message.text))
-    return answers
+    last = max((at for at, m in enumerate(messages) if isinstance(m, AIMessage)), default=0)
+    return [_parsed(text) for at, text in _told(messages) if at > last]
+
+
+def _told(messages: Sequence[BaseMessage]) -> Iterator[tuple[int, str]]:
+    """Yield the answers of tools and their places; parts of a long one together, with the last."""
+    parts: dict[str, str] = {}
+    for at, message in enumerate(messages):
+        if not isinstance(message, ToolMessage):
+            continue
+        part = read_part(message.text)
+        if part is None:
+            yield at, message.text
+            continue
+        parts[part.handle] = parts.get(part.handle, "") + part.text
+        if not part.left:
+            yield at, parts.pop(part.handle)
+
+
+def _more(messages: Sequence[BaseMessage]) -> rules.Call | None:
+    """Return the call that reads on in the last answer, if that was cut."""
+    part = read_part(messages[-1].text) if isinstance(messages[-1], ToolMessage) else None
+    if part is None or not part.left:
+        return None
+    return "read_more", {"handle": part.handle, "offset": part.end}
 
 
 def _asked(messages: Sequence[BaseMessage]) -> list[Data]:

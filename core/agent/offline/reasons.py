@@ -75,4 +75,5 @@ REASONS: dict[str, tuple[str, str]] = {
     ),
     "taken": ("an item of that name exists", "같은 이름의 항목이 있습니다"),
     "failed": ("a tool could not do it", "도구가 이를 해내지 못했습니다"),
+    "denied": ("the policy does not let it be taught", "정책상 가르칠 수 없는 내용입니다"),
 }

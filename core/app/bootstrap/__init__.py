@@ -8,13 +8,22 @@ from core.app.bootstrap.health import serve_health
 from core.app.bootstrap.learning import chat_model, close_chat_model
 from core.app.bootstrap.model import (
     intake_pause,
+    kept_apart_by,
     model_pause,
     open_meaning,
     try_writing,
     vector_backlog,
 )
-from core.app.bootstrap.pods import computer_use, mcp_tools, sandbox_status, serve_computer_use
-from core.app.bootstrap.sources import ask_supabase
+from core.app.bootstrap.pods import (
+    PodHost,
+    computer_use,
+    mcp_tools,
+    sandbox_status,
+    serve_computer_use,
+)
+from core.app.bootstrap.screens import open_screens, see_plugins
+from core.app.bootstrap.sending import ask_platform
+from core.app.bootstrap.sources import ask_source, ask_supabase
 from core.app.bootstrap.stores import (
     IN_PROCESS,
     Wrap,
@@ -25,29 +34,37 @@ from core.app.bootstrap.stores import (
     serve_skills,
     skill_server,
     skill_store,
+    tenant_tokens,
 )
 
 __all__ = [
     "IN_PROCESS",
+    "PodHost",
     "Wrap",
+    "ask_platform",
+    "ask_source",
     "ask_supabase",
     "chat_model",
     "close_chat_model",
     "computer_use",
     "copy_database",
     "intake_pause",
+    "kept_apart_by",
     "mcp_tools",
     "migrate",
     "migration_status",
     "model_pause",
     "open_meaning",
+    "open_screens",
     "refuse_newer",
     "sandbox_status",
+    "see_plugins",
     "serve_computer_use",
     "serve_health",
     "serve_skills",
     "skill_server",
     "skill_store",
+    "tenant_tokens",
     "try_writing",
     "vector_backlog",
 ]

@@ -14,7 +14,8 @@ import structlog
 from core.adapters.postgres.figures import PostgresBacklog
 from core.adapters.postgres.pool import probe_writes
 from core.app.bootstrap.pods import mcp_servers
-from core.app.bootstrap.stores import Stores
+from core.app.bootstrap.stores import Stores, skill_token
+from core.app.config_file import load_config
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.domain.errors import CircuitOpen, ConfigurationError
@@ -110,7 +111,7 @@ async def watched(
     async with AsyncExitStack() as stack:
         probes: dict[str, Probe] = {
             "database": lambda: probe_writes(stores.pool, PROBE_SECONDS),
-            "skill_api": await _skill_api(stack, settings, url),
+            "skill_api": await _skill_api(stack, stores, url),
             "model": lambda: _ask_breaker(breaker),
             **{name: source.ping for name, source in sources.items()},
         }
@@ -132,11 +133,18 @@ async def _ask_breaker(breaker: CircuitBreaker) -> None:
         raise CircuitOpen(pause.reason)
 
 
-async def _skill_api(stack: AsyncExitStack, settings: Settings, url: str) -> Probe:
+async def _skill_api(stack: AsyncExitStack, stores: Stores, url: str) -> Probe:
     """Return a probe with a client of its own, with a short timeout."""
-    token = settings.skill_api_token
-    secret = token.get_secret_value() if token else None
-    client = await stack.enter_async_context(open_skill_api(url, secret, PROBE_SECONDS))
+    settings = stores.parts.settings
+    if load_config(settings).stores.skills:
+
+        async def list_none() -> None:
+            async with asyncio.timeout(PROBE_SECONDS):
+                await stores.skills.list("")
+
+        return list_none
+    opening = open_skill_api(url, skill_token(settings), PROBE_SECONDS)
+    client = await stack.enter_async_context(opening)
     return client.ping
 
 

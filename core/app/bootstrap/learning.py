@@ -11,18 +11,29 @@ from zoneinfo import ZoneInfo
 
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.queries import gathering
-from core.app.bootstrap.model import GuardedModel
+from core.agent.budgets import Meter
+from core.app.bootstrap.costs import billing
+from core.app.bootstrap.hooks import HooksInUse
+from core.app.bootstrap.kinds import Committers
+from core.app.bootstrap.model import GuardedModel, circuit_breaker
 from core.app.bootstrap.pods import log_skipped
-from core.app.bootstrap.stores import Stores, new_id
+from core.app.bootstrap.stores import Stores, new_id, outside_changes
+from core.app.config_file import ConfigFile, load_config
 from core.app.run_summary import RunSummary
-from core.app.settings import Settings
+from core.app.settings import OFFLINE_MODEL, Settings
 from core.changes.gate.change_gate import ChangeGate
-from core.changes.gate.deps import GateDeps
-from core.changes.policy.review_policy import Policy, load_policy
+from core.changes.gate.deps import GateDeps, Screen
 from core.changes.review_sweep import ReviewSweep
 from core.changes.said_order.pieces import AskedAgain
 from core.domain.models import Kind, Pause
-from core.domain.ports import CircuitBreaker, Committer, FeedbackSource, Retention, SkillAuthor
+from core.domain.ports import (
+    BeforeApplied,
+    CircuitBreaker,
+    Committer,
+    FeedbackSource,
+    Retention,
+    SkillAuthor,
+)
 from core.knowledge.embedding_backfill import Backfill
 from core.learning_committers.agent_skills_committer import AgentSkillsCommitter
 from core.learning_committers.base import Neighbours
@@ -31,6 +42,7 @@ from core.learning_committers.memory_committer import MemoryCommitter
 from core.learning_committers.skill_committer import SkillCommitter
 from core.learning_committers.skill_folders import SkillLimits
 from core.learning_committers.skill_writing import NoAuthor
+from core.safety.config import AUTO, OFF, ON, ScreenConfig
 from core.skill_creator_committer import SkillCreatorDeps
 
 if TYPE_CHECKING:
@@ -38,6 +50,7 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from core.agent.loop.deps import ReactDeps
+    from core.agent.second_look import SecondLookModel
     from core.polling_manager import PollingDeps
 
     SaverFactory = Callable[[], BaseCheckpointSaver[str]]
@@ -68,6 +81,7 @@ class Learning:
     ask: Callable[[], Awaitable[None]]
     retention: Retention
     keep_seconds: float
+    keep_calls: float
     poll_every: float
     sweep_every: float
     summary: RunSummary = field(default_factory=RunSummary)
@@ -97,28 +111,37 @@ async def close_chat_model(chat: BaseChatModel) -> None:
 
 
 def build_gates(
-    stores: Stores, model: GuardedModel | None, creator: SkillCreatorDeps | None
+    stores: Stores,
+    model: GuardedModel | None,
+    creator: SkillCreatorDeps | None,
+    hooks: HooksInUse | None = None,
 ) -> tuple[ChangeGate, Callable[[], ChangeGate]]:
     """Build the gate, and a factory of gates for single dry runs, which leave no trace.
 
     Without a model, skills can be applied and reverted but not written.
     """
-    policy = load_policy(stores.parts.settings.review_policy)
-    gate = _gate(stores, model, creator, policy, dry_run=stores.parts.dry_run)
-    return gate, lambda: _gate(stores.without_trace(), model, creator, policy, dry_run=True)
+    config = _config(stores)
+    asked = hooks.before_applied if hooks else None
+    gate = _gate(stores, model, creator, config, asked, dry_run=stores.parts.dry_run)
+    return gate, lambda: _gate(stores.without_trace(), model, creator, config, dry_run=True)
+
+
+def _config(stores: Stores) -> ConfigFile:
+    return stores.parts.config or load_config(stores.parts.settings)
 
 
 def _gate(
     stores: Stores,
     model: GuardedModel | None,
     creator: SkillCreatorDeps | None,
-    policy: Policy,
+    config: ConfigFile,
+    before_applied: BeforeApplied | None = None,
     *,
     dry_run: bool,
 ) -> ChangeGate:
     limits = _skill_limits(stores.parts.settings)
     neighbours = Neighbours(stores.search, stores.skills)
-    committers: dict[Kind, Committer] = {
+    ours: dict[Kind, Committer] = {
         Kind.MEMORY: MemoryCommitter(stores.knowledge, neighbours),
         Kind.DMN_RULE: DmnRuleCommitter(stores.knowledge, stores.search),
         Kind.SKILL: SkillCommitter(
@@ -136,7 +159,7 @@ def _gate(
     }
     return ChangeGate(
         GateDeps(
-            committers=committers,
+            committers=Committers(ours, stores.parts.kinds, stores.knowledge),
             changes=stores.changes,
             target_locks=stores.target_locks,
             reviews=stores.reviews,
@@ -145,10 +168,55 @@ def _gate(
             journal=stores.journal,
             new_id=new_id,
             sleep=asyncio.sleep,
-            policy=policy,
+            policy=config,
+            denies=config.denies,
             dry_run=dry_run,
             ask_again=_ask_again(stores, model),
+            outside=outside_changes(stores.skills, stores.changes, stores.target_locks),
+            screen=_screen(stores, model, config),
+            before_applied=before_applied,
         )
+    )
+
+
+def _screen(stores: Stores, model: GuardedModel | None, config: ConfigFile) -> Screen:
+    settings, plugins = stores.parts.settings, stores.parts.screens
+    return Screen(
+        stores.screen_records,
+        config.screen,
+        holds=settings.screen == "hold",
+        keeps_raw=settings.safety_keep_raw,
+        looks=[plugins] if plugins else [],
+        mask_more=plugins.masked_request if plugins else None,
+        second_look=_second_look(stores, model, config.screen),
+        asks_author=config.asks_author,
+    )
+
+
+def _second_look(
+    stores: Stores, model: GuardedModel | None, config: ScreenConfig
+) -> SecondLookModel | None:
+    """Return the second look of the worker's model, or of the one that the configuration names.
+
+    None where nobody asks for it: with `auto`, a process without a model or with the stand-in.
+    """
+    wanted = config.second_look
+    is_real = model and model.is_own and stores.parts.billed.model != OFFLINE_MODEL
+    if wanted == OFF or (wanted == AUTO and not is_real):
+        return None
+    from core.agent.second_look import SecondLookModel
+
+    if model is None:
+        return SecondLookModel(None, None, stores.replies, Meter())
+    if wanted in {AUTO, ON}:
+        return SecondLookModel(model.chat, model.breaker, stores.replies, model.meter)
+    settings = stores.parts.settings.model_copy(update={"llm_model": wanted})
+    price = billing(settings, offline=False, asks=True).price
+    return SecondLookModel(
+        chat_model(settings),
+        circuit_breaker(settings, stores.pool, offline=False),
+        stores.replies,
+        Meter(price, stores.budgets),
     )
 
 
@@ -178,7 +246,14 @@ def _author(stores: Stores, model: GuardedModel | None) -> SkillAuthor:
         return NoAuthor()
     from core.agent.skill_author import SkillAuthorModel
 
-    return SkillAuthorModel(model.chat, model.breaker, stores.replies, stores.runs, model.meter)
+    return SkillAuthorModel(
+        model.chat,
+        model.breaker,
+        stores.replies,
+        stores.runs,
+        model.meter,
+        keeps_raw=stores.parts.settings.safety_keep_raw,
+    )
 
 
 def build_learning(
@@ -222,6 +297,7 @@ def build_learning(
         ask=model.probe,
         retention=stores.retention,
         keep_seconds=settings.retention_days * DAY_SECONDS,
+        keep_calls=_config(stores).audit.keep_calls_days * DAY_SECONDS,
         poll_every=settings.poll_interval_seconds,
         sweep_every=settings.reconcile_seconds,
         summary=summary,
@@ -278,6 +354,9 @@ def _react(stores: Stores, gate: ChangeGate, model: GuardedModel) -> ReactDeps:
         search_limit=settings.search_limit,
         conversations=stores.conversations,
         zone=ZoneInfo(settings.time_zone),
+        denies=gate.denies,
+        kinds=tuple(own.kind for own in stores.parts.kinds),
+        keeps_raw=settings.safety_keep_raw,
     )
 
 
@@ -304,6 +383,7 @@ def _polling(
             meter=react.meter,
             conversations=stores.conversations,
             zone=ZoneInfo(settings.time_zone),
+            keeps_raw=settings.safety_keep_raw,
         ),
         react=react,
         retry=RetryPolicy(

@@ -13,9 +13,10 @@ from urllib.parse import urlsplit
 
 from core.adapters.postgres import migrations
 from core.adapters.postgres.circuit_breaker import PostgresCircuitBreaker
+from core.adapters.postgres.context import PostgresTaskMatches
 from core.adapters.postgres.inbox import PostgresIntake
 from core.adapters.postgres.jobs import Jobs
-from core.adapters.postgres.pool import open_pool, probe_writes
+from core.adapters.postgres.pool import bound_by, open_pool, probe_writes
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.scoped_search import ScopedSearch
 from core.adapters.postgres.vectors import PostgresVectors
@@ -27,6 +28,7 @@ from core.app.settings import OFFLINE_MODEL, Settings
 from core.domain.models import Pause
 from core.domain.models.vectors import VectorBacklog
 from core.domain.ports import CircuitBreaker, Embeddings
+from core.domain.tasks import over_all_tenants
 from core.knowledge.embedding_backfill import CALL_SECONDS, Backfill
 from core.knowledge.search.fused import FusedSearch
 
@@ -43,11 +45,15 @@ _WRITE_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class GuardedModel:
-    """A chat model, the circuit breaker for all its calls, and their price."""
+    """A chat model, the circuit breaker for all its calls, and their price.
+
+    `is_own` if it is the one of the settings, not one that the caller of `open_app` gave.
+    """
 
     chat: BaseChatModel
     breaker: CircuitBreaker
     meter: Meter
+    is_own: bool = False
 
     async def probe(self) -> None:
         """Ask whether it answers, bypassing the breaker. Raises ModelDown, ConfigurationError."""
@@ -75,6 +81,15 @@ async def intake_pause(settings: Settings) -> Pause | None:
         return await PostgresIntake(pool, Jobs(pool)).paused()
 
 
+async def kept_apart_by(settings: Settings) -> str:
+    """Return what keeps workers to one tenant: `role`, `owner` if they own the tables, `nothing`.
+
+    Raises DatabaseDown, ConfigurationError.
+    """
+    async with _migrated(settings) as pool:
+        return await bound_by(pool)
+
+
 async def try_writing(settings: Settings) -> None:
     """Write a row and read it again. Raises DatabaseDown, ConfigurationError."""
     async with _migrated(settings) as pool:
@@ -83,8 +98,8 @@ async def try_writing(settings: Settings) -> None:
 
 @asynccontextmanager
 async def _migrated(settings: Settings) -> AsyncIterator[Pool]:
-    with database(settings) as conninfo:
-        async with open_pool(conninfo) as pool:
+    with database(settings) as urls:
+        async with open_pool(urls.worker) as pool:
             await migrations.require_current(pool)
             yield pool
 
@@ -140,7 +155,7 @@ class Meaning:
     def beside_words(self, stores: Stores) -> Stores:
         """Return the stores with a search that combines words and meaning."""
         made = copy(stores)
-        made.ranking = FusedSearch(
+        fused = FusedSearch(
             stores.ranking,
             self.vectors(stores),
             self.model,
@@ -148,6 +163,8 @@ class Meaning:
             clock=time.monotonic,
             tells_near=self._name == LOCAL,
         )
+        made.ranking = fused
+        made.task_matches = PostgresTaskMatches(stores.pool, utc_now, fused.meant)
         made.search = ScopedSearch(made.ranking, stores.pool, utc_now)
         return made
 
@@ -182,7 +199,7 @@ async def open_meaning(
 
 async def vector_backlog(settings: Settings) -> VectorBacklog:
     """Count the documents that lack a vector. Raises DatabaseDown, ConfigurationError."""
-    with database(settings) as conninfo:
-        async with open_pool(conninfo) as pool:
+    with database(settings) as urls, over_all_tenants():
+        async with open_pool(urls.worker) as pool:
             await migrations.require_current(pool, vectors=by_meaning(settings))
             return await PostgresVectors(pool, vectors_of(settings)).backlog()

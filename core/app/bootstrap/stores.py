@@ -5,22 +5,27 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from functools import cache, partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+from urllib.parse import urlsplit
 
 import structlog
 
 from core.adapters.postgres import copying, migrations
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.answers import PostgresAnswers
+from core.adapters.postgres.audit import PostgresAudit, PostgresCalls
 from core.adapters.postgres.budgets import PostgresSpending
 from core.adapters.postgres.change_log import PostgresChangeLog, PostgresSteps, PostgresTargetLocks
+from core.adapters.postgres.context import PostgresTaskMatches
 from core.adapters.postgres.conversations import PostgresConversations
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
+from core.adapters.postgres.erasing import PostgresErasing
 from core.adapters.postgres.feed import PostgresFeed
 from core.adapters.postgres.figures import PostgresFigures
 from core.adapters.postgres.inbox import PostgresDeliveries, PostgresInbox, PostgresIntake
@@ -33,10 +38,15 @@ from core.adapters.postgres.knowledge import (
 )
 from core.adapters.postgres.lineage import PostgresLineage
 from core.adapters.postgres.migrations import refuse_newer as refuse_newer
+from core.adapters.postgres.outbox import PostgresDeliveryLog, PostgresOutbox
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reads import PostgresReader
-from core.adapters.postgres.reviews import PostgresReviewQueue, PostgresReviews
+from core.adapters.postgres.reviews import (
+    PostgresReviewQueue,
+    PostgresReviews,
+    PostgresScreenRecords,
+)
 from core.adapters.postgres.runs import (
     PostgresJournal,
     PostgresReplies,
@@ -47,19 +57,35 @@ from core.adapters.postgres.scoped_search import ScopedSearch
 from core.adapters.postgres.search import PostgresSearch, SkillFollower
 from core.adapters.postgres.threads import PostgresThreads
 from core.adapters.postgres.tokens import PostgresTokens
+from core.adapters.postgres.uses import PostgresEffects, PostgresLookBack, PostgresUseLog
+from core.adapters.postgres.write_back import PostgresUnsent, PostgresWriteBackRecords
 from core.agent.prices import UNBILLED, Billing
 from core.app.bootstrap.costs import budgets
+from core.app.bootstrap.plugins import STORES, opened
+from core.app.config_file import ConfigFile, load_config
 from core.app.dry_run import DryJournal, DryReplies, DryRuns
 from core.app.settings import Settings
+from core.changes.outside import OutsideChanges
+from core.domain.errors import ConfigurationError
+from core.domain.hashing import tenant_token
+from core.domain.http_origin import is_loopback
+from core.domain.kinds import OwnKind
+from core.domain.messages import Message
 from core.domain.models.views import CopiedTable, MigrationStatus
+from core.domain.observers import nowhere
 from core.domain.ports import (
     Agents,
     Answers,
+    Audit,
     Budgets,
+    Calls,
     ChangeLog,
     Conversations,
     Deliveries,
+    DeliveryLog,
     DuplicateWaiters,
+    Effects,
+    Erasing,
     Feed,
     Figures,
     Inbox,
@@ -69,27 +95,36 @@ from core.domain.ports import (
     KnowledgePages,
     KnowledgePast,
     Lineage,
+    LookBack,
     Observer,
+    Outbox,
     Ranking,
     Reader,
     Replies,
     Retention,
     ReviewQueue,
     Reviews,
+    Routes,
     Runs,
+    ScreenRecords,
     Search,
     SkillStore,
     Spending,
     Steps,
     TargetLocks,
+    TaskMatches,
     Threads,
     Tokens,
+    Unsent,
+    UseLog,
+    WriteBackRecords,
 )
+from core.safety.plugins import PluginScreens
 from core.skill_api_client import open_skill_api
 
 LOOPBACK = "127.0.0.1"
 if TYPE_CHECKING:
-    from core.adapters.embedded.http_guard import HttpGuard
+    from pydantic import SecretStr
 
 T = TypeVar("T")
 
@@ -117,6 +152,10 @@ class Parts:
     billed: Billing = UNBILLED
     dry_run: bool = False
     wrap: Wrap = as_it_is
+    routes: Routes = nowhere
+    config: ConfigFile | None = None
+    kinds: tuple[OwnKind, ...] = ()
+    screens: PluginScreens | None = None
 
 
 class Stores:
@@ -129,19 +168,31 @@ class Stores:
         self.pool = pool
         self.jobs = jobs = Jobs(pool)
         self.skills = parts.skills
-        self.inbox: Inbox = PostgresInbox(pool, jobs, new_id, observe)
-        self.intake: Intake = PostgresIntake(pool, jobs, observe)
-        self.deliveries: Deliveries = PostgresDeliveries(pool)
-        self.agents: Agents = PostgresAgents(pool, sets_up_new=settings.setup_new_agents)
+        self.inbox: Inbox = PostgresInbox(
+            pool,
+            jobs,
+            new_id,
+            observe,
+            parts.routes,
+            keeps_raw=settings.safety_keep_raw,
+            mask_more=parts.screens.masked if parts.screens else None,
+        )
+        self.intake: Intake = PostgresIntake(
+            pool, jobs, observe, parts.routes, keeps_raw=settings.safety_keep_raw
+        )
+        self.agents: Agents = PostgresAgents(
+            pool, sets_up_new=settings.setup_new_agents, keeps_raw=settings.safety_keep_raw
+        )
         self.runs: Runs = PostgresRuns(pool, new_id)
         self.replies: Replies = PostgresReplies(pool, observe, billed)
         self.spending: Spending = PostgresSpending(pool, billed)
         self.budgets: Budgets = budgets(settings, pool, billed)
         self.retention: Retention = PostgresRetention(pool)
-        self.changes: ChangeLog = PostgresChangeLog(pool, observe)
+        self.changes: ChangeLog = PostgresChangeLog(pool, observe, parts.routes)
         self.target_locks: TargetLocks = PostgresTargetLocks(pool)
-        self.reviews: Reviews = PostgresReviews(pool, observe)
+        self.reviews: Reviews = PostgresReviews(pool, observe, parts.routes)
         self.review_queue: ReviewQueue = PostgresReviewQueue(pool)
+        self.screen_records: ScreenRecords = PostgresScreenRecords(pool, observe)
         self.threads: Threads = PostgresThreads(pool)
         self.steps: Steps = PostgresSteps(pool)
         self.duplicate_waiters: DuplicateWaiters = PostgresDuplicateWaiters(pool)
@@ -150,7 +201,8 @@ class Stores:
         self.past: KnowledgePast = PostgresKnowledgePast(pool)
         self._reads_what_was_said(pool)
         self._searches(pool, parts)
-        self.journal: Journal = PostgresJournal(pool, observe, billed)
+        self._sends(parts)
+        self.journal: Journal = PostgresJournal(pool, observe, billed, parts.routes)
         self.feed: Feed = PostgresFeed(pool)
         self.figures: Figures = PostgresFigures(pool, stalled_after=settings.stalled_after_seconds)
         self.tokens: Tokens = PostgresTokens(pool)
@@ -158,14 +210,44 @@ class Stores:
         if parts.dry_run:
             self._keep_nothing()
 
+    def _sends(self, parts: Parts) -> None:
+        self.deliveries: Deliveries = PostgresDeliveries(parts.pool)
+        self.outbox: Outbox = PostgresOutbox(parts.pool, parts.observe, parts.routes)
+        self.delivery_log: DeliveryLog = PostgresDeliveryLog(parts.pool)
+        self.write_back: WriteBackRecords = PostgresWriteBackRecords(parts.pool)
+        self.unsent: Unsent = PostgresUnsent(parts.pool)
+
     def _reads_what_was_said(self, pool: Pool) -> None:
         self.lineage: Lineage = PostgresLineage(pool)
         self.reader: Reader = PostgresReader(pool)
+        self.audit: Audit = PostgresAudit(pool)
+        self.calls: Calls = PostgresCalls(pool)
+        self.erasing: Erasing = PostgresErasing(pool, new_id)
         self.conversations: Conversations = PostgresConversations(pool)
+        self._sees_effects(pool)
+
+    def _sees_effects(self, pool: Pool) -> None:
+        self.use_log: UseLog = PostgresUseLog(pool)
+        self.effects: Effects = PostgresEffects(pool)
+        self.look_back: LookBack = PostgresLookBack(pool)
 
     def _searches(self, pool: Pool, parts: Parts) -> None:
-        self.ranking: Ranking = PostgresSearch(pool, _follower(parts))
+        self.ranking: Ranking = PostgresSearch(pool, self._follower(parts))
         self.search: Search = ScopedSearch(self.ranking, pool, utc_now)
+        self.task_matches: TaskMatches = PostgresTaskMatches(pool, utc_now)
+
+    def _follower(self, parts: Parts) -> SkillFollower | None:
+        """Return the follower of skills written by others; a dry run uses the index as it is."""
+        if parts.dry_run:
+            return None
+        return SkillFollower(
+            parts.pool,
+            parts.skills,
+            every=parts.settings.skill_refresh_seconds,
+            clock=time.monotonic,
+            outside=outside_changes(parts.skills, self.changes, self.target_locks),
+            keeps_raw=parts.settings.safety_keep_raw,
+        )
 
     def without_trace(self) -> Stores:
         """Return stores for one dry run: what a gate writes besides its changes is dropped."""
@@ -197,35 +279,59 @@ def new_id() -> str:
     return f"{time.time_ns() // 1_000_000:012x}-{uuid.uuid4().hex[:16]}"
 
 
-def _follower(parts: Parts) -> SkillFollower | None:
-    """Return the follower of skills written by others; a dry run uses the index as it is."""
-    if parts.dry_run:
-        return None
-    every = parts.settings.skill_refresh_seconds
-    return SkillFollower(parts.pool, parts.skills, every=every, clock=time.monotonic)
+def outside_changes(
+    skills: SkillStore, changes: ChangeLog, target_locks: TargetLocks
+) -> OutsideChanges:
+    """Return what puts on record what others made of skills."""
+    return OutsideChanges(skills, changes, target_locks, new_id)
+
+
+class Database(NamedTuple):
+    """The connection strings of a database: a worker's, and its owner's, who migrates it.
+
+    `role` is the worker's, if the owner is to create it.
+    """
+
+    worker: str
+    owner: str
+    role: str | None = None
 
 
 @contextmanager
-def database(settings: Settings) -> Iterator[str]:
-    """Yield the connection string: `DATABASE_URL`, or that of the embedded server."""
+def database(settings: Settings) -> Iterator[Database]:
+    """Yield where the database is: at `DATABASE_URL`, or the embedded server.
+
+    Raises ConfigurationError, DatabaseDown.
+    """
+    owner = settings.database_migration_url
     if settings.database_url is not None:
-        yield settings.database_url.get_secret_value()
+        url = settings.database_url.get_secret_value()
+        yield Database(url, owner.get_secret_value() if owner else url)
         return
-    from core.adapters.embedded.postgres import embedded_postgres
+    if owner is not None:
+        raise ConfigurationError(Message("database.no_worker"), hint=Message("database.hint_two"))
+    from core.adapters.embedded.postgres import WORKER, embedded_postgres, worker_uri
 
     with embedded_postgres(settings.skill_worker_home, on_alone=forget_workers) as uri:
-        yield uri
+        yield Database(worker_uri(uri), uri, WORKER)
 
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Pool]:
     """Return a pool on a database whose schemas are up to date."""
-    with database(settings) as conninfo:
+    with database(settings) as urls:
         if settings.database_url is None:
-            await migrations.migrate(conninfo, vectors=by_meaning(settings))
-        async with open_pool(conninfo, silence=settings.stalled_after_seconds) as pool:
+            await _migrate(settings, urls)
+        async with open_pool(urls.worker, silence=settings.stalled_after_seconds) as pool:
             await migrations.require_current(pool, vectors=by_meaning(settings))
             yield pool
+
+
+async def _migrate(settings: Settings, urls: Database) -> MigrationStatus:
+    worker = urls.role
+    if worker is None and urls.owner != urls.worker:
+        worker = await migrations.role_of(urls.worker)
+    return await migrations.migrate(urls.owner, vectors=by_meaning(settings), worker=worker)
 
 
 IN_PROCESS = ""
@@ -244,13 +350,20 @@ async def skill_server(settings: Settings) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def skill_store(settings: Settings, url: str) -> AsyncIterator[SkillStore]:
-    """Yield a client of the skill API."""
+    """Yield the store of skills: the plug-in that skill-worker.yaml names, or the skill API."""
+    chosen = load_config(settings).stores.skills
+    if chosen:
+        ((name, options),) = chosen.items()
+        async with opened(settings, STORES, name, options) as store:
+            yield store
+        return
+    is_own = not url and settings.skill_api_base_url is None
     async with open_skill_api(
         url or settings.skill_api_base_url or f"http://{LOOPBACK}",
-        _token(settings),
+        None if is_own else skill_token(settings),
         settings.skill_api_timeout_seconds,
         settings.skill_api_max_retries,
-        within=None if url or settings.skill_api_base_url else _skill_app(settings),
+        within=_skill_app(settings) if is_own else None,
     ) as client:
         yield client
 
@@ -259,33 +372,78 @@ async def skill_store(settings: Settings, url: str) -> AsyncIterator[SkillStore]
 async def _embedded_skills(
     settings: Settings, host: str = LOOPBACK, port: int = 0
 ) -> AsyncIterator[str]:
+    from core.adapters.embedded.http_guard import HttpGuard
     from core.adapters.embedded.http_server import run_server
 
-    async with run_server(_skill_app(settings, host), host, port) as url:
+    app, token = _skill_app(settings), _embedded_token(settings)
+    guard = HttpGuard(app, host=host, token=token, setting="SKILL_API_TOKEN")
+    async with run_server(guard, host, port) as url:
         yield url
 
 
-def _skill_app(settings: Settings, host: str = LOOPBACK) -> HttpGuard:
-    from core.adapters.embedded.http_guard import HttpGuard
+def _skill_app(settings: Settings) -> Callable[..., Awaitable[None]]:
     from core.adapters.embedded.skill_server import create_app
 
-    app = create_app(settings.skill_worker_home / "skills")
-    return HttpGuard(app, host=host, token=_token(settings), setting="SKILL_API_TOKEN")
+    return create_app(settings.skill_worker_home / "skills")
 
 
-def _token(settings: Settings) -> str | None:
-    token = settings.skill_api_token
-    return token.get_secret_value() if token else None
+SKILL_TOKEN_FILE = "skills.token"  # noqa: S105 - the name of a file
+
+
+def _embedded_token(settings: Settings) -> str:
+    """Return the token of the embedded skill server. Raises ConfigurationError."""
+    from core.adapters.embedded.home import kept_token
+
+    given = settings.skill_api_token
+    if given is not None:
+        return given.get_secret_value()
+    return kept_token(settings.skill_worker_home, SKILL_TOKEN_FILE, "SKILL_API_TOKEN")
+
+
+def skill_token(settings: Settings) -> Callable[[str], str] | str | None:
+    """Return what the skill API is asked with: for a server of our home, a token per tenant.
+
+    Such a server on loopback is known by the token in the home. Raises ConfigurationError.
+    """
+    url, given = settings.skill_api_base_url, settings.skill_api_token
+    if url is None:
+        return tenant_tokens(settings)
+    if given is not None:
+        return given.get_secret_value()
+    found = handed_token(settings, url, SKILL_TOKEN_FILE)
+    return cache(partial(tenant_token, found)) if found else None
+
+
+def tenant_tokens(settings: Settings) -> Callable[[str], str]:
+    """Return the function that makes a tenant's token for the embedded skill server.
+
+    Raises ConfigurationError.
+    """
+    return cache(partial(tenant_token, _embedded_token(settings)))
+
+
+def handed_token(settings: Settings, url: str, name: str) -> str | None:
+    """Return the token that a server on this machine has left in the home, None if it has not."""
+    from core.adapters.embedded.home import known_token
+
+    is_near = is_loopback(urlsplit(url).hostname or "")
+    return known_token(settings.skill_worker_home, name) if is_near else None
 
 
 async def serve_skills(settings: Settings, host: str, port: int, stop: asyncio.Event) -> None:
     """Serve the skill API over the home's folders until `stop` is set.
 
-    Raises ConfigurationError if the address is taken, or open to others without a token.
+    Raises ConfigurationError if the address is taken, or the token cannot be kept.
     """
     async with _embedded_skills(settings, host, port) as url:
-        structlog.get_logger(__name__).info("server.started", url=url)
+        log_served(settings, url, settings.skill_api_token, SKILL_TOKEN_FILE)
         await stop.wait()
+
+
+def log_served(settings: Settings, url: str, given: SecretStr | None, name: str) -> None:
+    """Log where a server listens, and the file that its token is in unless it was given."""
+    where = {} if given else {"token_file": str(settings.skill_worker_home / name)}
+    structlog.get_logger(__name__).info("server.started", url=url, **where)
 
 
 def by_meaning(settings: Settings) -> bool:
@@ -295,14 +453,14 @@ def by_meaning(settings: Settings) -> bool:
 
 async def migrate(settings: Settings) -> MigrationStatus:
     """Migrate the database's schemas. Raises ConfigurationError, DatabaseDown."""
-    with database(settings) as conninfo:
-        return await migrations.migrate(conninfo, vectors=by_meaning(settings))
+    with database(settings) as urls:
+        return await _migrate(settings, urls)
 
 
 async def migration_status(settings: Settings) -> MigrationStatus:
     """Compare the database's schemas with the code's. Raises DatabaseDown."""
-    with database(settings) as conninfo:
-        return await migrations.status(conninfo, vectors=by_meaning(settings))
+    with database(settings) as urls:
+        return await migrations.status(urls.owner, vectors=by_meaning(settings))
 
 
 async def copy_database(settings: Settings, to: str) -> list[CopiedTable]:
@@ -310,11 +468,11 @@ async def copy_database(settings: Settings, to: str) -> list[CopiedTable]:
 
     Raises Refused, ConfigurationError, DatabaseDown.
     """
-    with database(settings) as conninfo:
+    with database(settings) as urls:
         if settings.database_url is None:
-            await migrations.migrate(conninfo, vectors=by_meaning(settings))
+            await _migrate(settings, urls)
         return await copying.copy_database(
-            conninfo,
+            urls.owner,
             to,
             vectors=by_meaning(settings),
             silent_after=settings.stalled_after_seconds,

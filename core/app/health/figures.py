@@ -11,7 +11,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from core.domain.models import FeedbackStatus, PauseKind, Undecided, Waiting
-from core.domain.tasks import end_tasks
+from core.domain.tasks import end_tasks, over_all_tenants
 
 T_co = TypeVar("T_co", covariant=True)
 Clock = Callable[[], float]
@@ -59,7 +59,8 @@ class Reading(Generic[T_co]):
 
     async def _made(self) -> T_co:
         began = self._clock()
-        answer = await self._read()
+        with over_all_tenants():  # whoever asks: what is read is kept for all
+            answer = await self._read()
         now = self._clock()
         rest = 0.0 if answer is None else self._rest * (now - began)
         self._due = now + max(self._keep, rest)

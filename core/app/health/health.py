@@ -23,6 +23,7 @@ from core.app.health.figures import Clock, Figures, Gauges, Reading
 from core.domain.errors import SkillWorkerError
 from core.domain.messages import Message
 from core.domain.models import FeedbackStatus, PauseKind, RunEvent, Usage
+from core.domain.models.access import TokenKind
 from core.domain.ports import Backlog
 from core.domain.tasks import end_tasks
 
@@ -93,6 +94,14 @@ class Metrics:
         self._changes = self._counter(
             "changes", "Changes that were asked for.", "kind", "operation", "outcome"
         )
+        self._refused = self._counter(
+            "access_refused", "Calls with a wrong token, session or link.", "credential"
+        )
+        for kind in TokenKind:
+            self._refused.labels(kind)
+        self._folded = self._counter(
+            "uses_folded", "Uses counted without their item: too many items waited to be stored."
+        )
         self._calls = self._counter("model_calls", "Model calls that were answered.")
         self._tokens = self._counter("model_tokens", "Tokens of those calls.", "direction")
         self._cost = self._counter("model_cost", "Money for those calls, in PRICE_CURRENCY.")
@@ -110,6 +119,8 @@ class Metrics:
             "feedback.held_back": self._forget,
             "run.started": self._note_started,
             "run.finished": self._note_run,
+            "access.refused": lambda event: self._refused.labels(event.data["credential"]).inc(),
+            "uses.folded": lambda _: self._folded.inc(),
             **dict.fromkeys(_OUTCOMES, self._note_change),
         }
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import structlog
+from pydantic import JsonValue
 
 from core.changes.gate import drafts, receipts, records, sets
 from core.changes.gate.decisions import Decisions
 from core.changes.gate.deps import GateDeps
-from core.changes.gate.drafts import locked, prepare, when_free
-from core.changes.gate.records import close, finish, has_moved
+from core.changes.gate.drafts import codes_of, locked, prepare, when_free
+from core.changes.gate.records import close, finish, has_moved, look_outside
+from core.changes.policy.review_policy import asked_change
 from core.changes.said_order.settle import repeated_parts, settle
 from core.domain.errors import (
     AlreadyExists,
@@ -33,6 +35,7 @@ from core.domain.models import (
     Fence,
     Kind,
     LaterWord,
+    Operation,
     Prepared,
     Receipt,
     ReceiptStatus,
@@ -56,6 +59,7 @@ class ChangeGate:
         self.is_dry_run = deps.dry_run
 
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
+        request = await drafts.masked_request(request, self._deps)
         digest = await drafts.digest(request)
         for tried in range(MAX_PREPARES):
             known = None
@@ -75,6 +79,10 @@ class ChangeGate:
             Message("change.kept_moving", n=MAX_PREPARES),
             hint=Message("change.tried_later"),
         )
+
+    def denies(self, context: SubmitContext, kind: Kind, operation: Operation) -> str | None:
+        """Return why the policy refuses all changes of a kind and operation, None if it may not."""
+        return self._deps.denies(asked_change(context, kind, operation), is_draft=True)
 
     async def submit_all(
         self, asked: Sequence[tuple[ChangeRequest, SubmitContext]]
@@ -142,9 +150,12 @@ class ChangeGate:
         draft = drafts.draft(
             request, context, digest=digest, attempt=attempt, change_id=self._deps.new_id()
         )
+        if why := self._deps.denies(draft, is_draft=True):
+            return await self._denied(draft, _of_policy(draft, why))
         if self._deps.dry_run:
             return await self._prepared(draft, request, context)
         async with locked(draft, self._deps.target_locks, self._deps.sleep):
+            await look_outside(draft, self._deps)
             return await self._prepared(draft, request, context)
 
     async def _prepared(
@@ -173,7 +184,10 @@ class ChangeGate:
             if placed.is_whole and placed.overtaken_by is not None:
                 return await self._overtaken(change, placed.overtaken_by)
             change, blobs = placed.change, placed.blobs
-        change = change.model_copy(update={"held": drafts.held_because(change, self._deps)})
+        judged = await self._judged(await drafts.screened(change, blobs, self._deps))
+        if isinstance(judged, Receipt):
+            return judged
+        change = judged
         if self._deps.dry_run:
             return receipts.receipt_of(change)
         if change.held:
@@ -188,6 +202,31 @@ class ChangeGate:
             await close(intent, ChangeStatus.STALE, moved, self._deps, tried=False)
             raise moved
         return await finish(intent, self._deps)
+
+    async def _judged(self, change: Change) -> Change | Receipt:
+        """Return the change with why it is held, or the receipt of one that is denied.
+
+        The policy judges first; hooks are asked about what would be applied.
+        """
+        if why := self._deps.denies(change, is_draft=False):
+            return await self._denied(change, _of_policy(change, why))
+        change = change.model_copy(update={"held": drafts.held_because(change, self._deps)})
+        if change.held or self._deps.dry_run or self._deps.before_applied is None:
+            return change
+        answer = await self._deps.before_applied(change)
+        if answer.denied:
+            return await self._denied(change, answer.denied)
+        return drafts.judged(change, answer)
+
+    async def _denied(self, change: Change, message: str) -> Receipt:
+        """Refuse what the policy or a hook does not let through; nothing of it is stored."""
+        receipt = receipts.denied_receipt(change, message)
+        if not self._deps.dry_run:
+            # The name of a memory is its text, which is not to be kept.
+            nameless = change.model_copy(update={"target_name": ""})
+            told = records.event("change.refused", nameless, receipt.message)
+            await self._deps.journal.emit(told)
+        return receipt
 
     async def _note_repeated(self, change: Change) -> None:
         """Note that a piece repeats what is known: what was said before it changes that no more."""
@@ -216,7 +255,8 @@ class ChangeGate:
             if same is not None:
                 return receipts.joined_receipt(same)
         waiting = change.model_copy(update={"status": ChangeStatus.HELD})
-        event = records.event("change.held", waiting, because=list(waiting.held))
+        told: dict[str, JsonValue] = {"because": [*waiting.held], **codes_of(waiting.findings)}
+        event = records.event("change.held", waiting, None, **told)
         await self._deps.changes.store(waiting, blobs, event)
         return receipts.receipt_of(waiting)
 
@@ -256,6 +296,10 @@ def _may_retry(known: Change) -> bool:
     if known.undoes and known.status in _OVER:
         return True
     return known.status in _DONE_WITH and not known.held
+
+
+def _of_policy(change: Change, why: str) -> str:
+    return Message("policy.denied", kind=change.kind, operation=change.operation, why=why)
 
 
 def _refusal(request: ChangeRequest, error: SkillWorkerError) -> Receipt:

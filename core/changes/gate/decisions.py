@@ -13,7 +13,8 @@ from core.changes.gate import drafts, receipts, records
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.drafts import when_free
 from core.changes.gate.edits import apart_request, edit_request
-from core.changes.gate.records import finish, has_moved
+from core.changes.gate.findings import Findings
+from core.changes.gate.records import finish, has_moved, look_outside
 from core.changes.gate.regrounding import Ground, NeedsModel, NothingLeft, Regrounding
 from core.changes.gate.siblings import Relative, relatives
 from core.changes.said_order.settle import named, settle
@@ -61,14 +62,22 @@ class Decisions:
 
     def __init__(self, deps: GateDeps) -> None:
         self._deps = deps
+        self.findings = Findings(deps)
 
     async def approve(
-        self, change_id: str, *, by: str, seen: str | None = None, known: Change | None = None
+        self,
+        change_id: str,
+        *,
+        by: str,
+        seen: str | None = None,
+        known: Change | None = None,
+        allow: str = "",
     ) -> Receipt:
         """Apply a held change as it stands, and prepare again what waits and concerns it.
 
-        If its target has moved it is prepared again itself, and Stale says so. Raises
-        DependencyDown: a worker finishes it later.
+        If its target has moved it is prepared again itself, and Stale says so. `allow` is why what
+        the screen found in it is allowed. Raises Refused where that is neither allowed yet nor
+        said; DependencyDown: a worker finishes it later.
         """
         change = await self._waiting(change_id, seen, known)
         if change.contradicts is not None and seen is None:
@@ -76,11 +85,17 @@ class Decisions:
                 Message("review.unseen_choice", id=change.id),
                 hint=Message("review.choose", id=change.id, seen=change.content_hash),
             )
+        await look_outside(change, self._deps)
+        await self._require_kind(change)
         if await self.is_outdated(change):
             raise await self._not_as_seen(change, frozenset())
+        await self.findings.require(change, by=by, reason=allow)
         if self._deps.dry_run:
             return receipts.receipt_of(_as(change, ChangeStatus.PREPARED))
-        event = records.event("change.approved", change, by=by)
+        await self._ask_before(change)
+        event = records.event(
+            "change.approved", change, None, by=by, **drafts.codes_of(change.findings)
+        )
         intent = change
 
         async def approve() -> None:
@@ -103,7 +118,7 @@ class Decisions:
             raise
         if receipt.status.is_outcome:
             await self._tell_others(intent)
-        return receipt
+        return receipts.with_findings(receipt, intent)
 
     async def reject(
         self,
@@ -119,7 +134,8 @@ class Decisions:
             raise InvalidInput(Message("review.reason_needed"), hint=Message("review.say_why"))
         change = await self._waiting(change_id, seen, known)
         if not self._deps.dry_run:
-            event = records.event("change.rejected", change, by=by, reason=reason)
+            reason = self.findings.masked(reason)
+            event = records.event("change.rejected", change, by=by)
             end = self._deps.reviews.end(change, ChangeStatus.REJECTED, by, reason, event)
             await self._first(change_id, end)
         return _as(change, ChangeStatus.REJECTED)
@@ -137,7 +153,8 @@ class Decisions:
         if await self.is_outdated(change):
             onto = await self._on_new_ground(change)
             edited = await self._carried_over(edited, change, onto)
-        request = await edit_request(onto, edited, self._deps.changes)
+        asked = await edit_request(onto, edited, self._deps.changes)
+        request = await drafts.masked_request(asked, self._deps)
         ground = Ground(request, await self._prepare(request, change))
         if state_hash(ground.prepared.before) == state_hash(ground.prepared.after):
             raise Refused(
@@ -180,6 +197,18 @@ class Decisions:
     async def beside(self, change: Change) -> Sequence[Relative]:
         """Return the other changes that wait and concern one, contradictions first."""
         return relatives(change, [*await self._deps.reviews.beside(change, MOST_BESIDE)])
+
+    async def _require_kind(self, change: Change) -> None:
+        """Raise Refused if the package of its kind is not there: what stands in for it says so."""
+        if change.kind not in self._deps.committers:
+            await self._deps.committers[change.kind].apply(change)
+
+    async def _ask_before(self, change: Change) -> None:
+        """Raise Refused if a hook denies it; a person has decided about what else it may say."""
+        if self._deps.before_applied is not None:
+            said = await self._deps.before_applied(change)
+            if said.denied:
+                raise Refused(said.denied, hint=Message("hook.hint_denied"))
 
     async def _tell_others(self, change: Change) -> None:
         """Prepare again what waits and concerns a change that was just applied.
@@ -372,13 +401,15 @@ class Decisions:
         said = {"said_at": began, "heard_at": began} if is_edit else {}
         fresh = fresh.model_copy(
             update={
-                "held": drafts.held_because(fresh, self._deps) or seen.held,
                 "contradicts": None if is_edit else change.contradicts,
                 "prepared_at": began,
                 **said,
             }
         )
         fresh, blobs = await self._in_said_order(fresh, ground.prepared.blobs, began)
+        fresh = await drafts.screened(fresh, blobs, self._deps)
+        held = drafts.held_because(fresh, self._deps) or _still_held(seen)
+        fresh = fresh.model_copy(update={"held": held})
         if not self._deps.dry_run:
             event = records.event(event_name, fresh, **told)
             replaced = self._deps.reviews.replace(fresh, seen, blobs, event)
@@ -408,6 +439,12 @@ class Decisions:
         }
         made = fresh.model_copy(update=update)
         return made.model_copy(update={"content_hash": content_hash(made)}), blobs
+
+
+def _still_held(seen: Change) -> tuple[str, ...]:
+    """Return why a change that waited goes on waiting, without what is no longer found in it."""
+    gone = drafts.found_in(seen)
+    return tuple(why for why in seen.held if why not in gone) or (Message("screen.cleared"),)
 
 
 def _edited(change_id: str) -> Stale:

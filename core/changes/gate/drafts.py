@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from core.changes.gate.deps import GateDeps
+from pydantic import JsonValue
+
+from core.changes.gate.deps import GateDeps, Screen
+from core.changes.policy.conditions import has_scripts
 from core.changes.policy.review_policy import named_briefly, required_review
-from core.domain.errors import Refused, Repeated, Stale, TargetBusy
+from core.domain.errors import NotFound, Refused, Repeated, Stale, TargetBusy
 from core.domain.hashing import ABSENT, content_hash, request_digest, sha256, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
     Change,
     ChangeRequest,
     ChangeStatus,
+    FileRef,
+    Finding,
     Kind,
+    KindRequest,
     LaterWord,
     MemoryRequest,
     MergeMode,
@@ -23,13 +29,22 @@ from core.domain.models import (
     Prepared,
     Relationship,
     RestoreRequest,
+    ScreenSeverity,
     SkillListRequest,
     SkillRequest,
     Snapshot,
     SubmitContext,
 )
-from core.domain.ports import Sleep, TargetLocks
+from core.domain.models.audit import ERASED
+from core.domain.models.findings import LOOK_FAILED
+from core.domain.ports import Judged, Sleep, TargetLocks
 from core.domain.tasks import aside
+from core.safety.intake import masked_model
+from core.safety.masking import mask
+from core.safety.screen import decoded
+from core.safety.screen import screen as find
+from core.safety.screen import screen_skill as find_in_skill
+from core.safety.trust import raise_severity, trust_in
 
 # A waiting change blocks a worker's slot, so the wait is short: a target locked for longer, by a
 # model call or a dead run, is retried later as its own job.
@@ -123,6 +138,7 @@ def draft(
         said_at=context.said_at,
         heard_at=context.heard_at,
         request=_storable(request),
+        asker=context.asker,
     )
 
 
@@ -184,8 +200,150 @@ def _reason(change: Change, prepared: Prepared) -> str:
 
 
 def held_because(change: Change, deps: GateDeps) -> tuple[str, ...]:
-    """Return why a change waits for a person: what always does, and what the policy holds."""
-    return (*required_review(change), *deps.policy(change))
+    """Return why a change waits for a person: what always does, the screen, and the policy."""
+    return (*required_review(change), *found_in(change), *deps.policy(change))
+
+
+_TOLD = 5  # findings that a change names as reasons
+
+
+def found_in(change: Change) -> tuple[Message, ...]:
+    """Return why a change waits because of what was found in it, a reason for each place."""
+    told: dict[Message, None] = {}
+    for finding in change.findings:
+        if finding.holds and finding.place:
+            told[Message("screen.held_in", what=finding.text, place=finding.place)] = None
+        elif finding.holds:
+            told[Message("screen.held", what=finding.text)] = None
+    reasons = tuple(told)
+    if len(reasons) <= _TOLD:
+        return reasons
+    return (*reasons[:_TOLD], Message("screen.held_more", n=len(reasons) - _TOLD))
+
+
+def codes_of(findings: Sequence[Finding]) -> dict[str, JsonValue]:
+    """Return the codes of findings as data of an event, nothing where there are none."""
+    codes: list[JsonValue] = [*dict.fromkeys(finding.code for finding in findings)]
+    return {"findings": codes} if codes else {}
+
+
+async def masked_request(request: ChangeRequest, deps: GateDeps) -> ChangeRequest:
+    """Return a request without secrets; what restores a state that is on record stays as it is."""
+    screen = deps.screen
+    if screen is None or screen.keeps_raw or isinstance(request, RestoreRequest):
+        return request
+    made = _masked(request) if isinstance(request, MemoryRequest) else masked_model(request)
+    return made if screen.mask_more is None else await screen.mask_more(made)
+
+
+def _masked(request: MemoryRequest) -> MemoryRequest:
+    texts = {name: getattr(request, name) for name in ("content", "part", "user", "reason")}
+    # A message of ours has no secret in it, and would lose its code.
+    told = {name: mask(text) for name, text in texts.items() if type(text) is str and text}
+    made = {name: masked.text for name, masked in told.items() if masked.findings}
+    return request.model_copy(update=made) if made else request
+
+
+async def screened(change: Change, blobs: Mapping[str, bytes], deps: GateDeps) -> Change:
+    """Return a change with what is found in what it adds; `blobs` are of its files.
+
+    Who said it and what is allowed is asked only where something is found, or the policy asks.
+    """
+    screen = deps.screen
+    found = await _found(change, blobs, screen, deps) if screen else ()
+    asker = change.asker if screen and screen.asks_author else None
+    if screen is None or not (found or asker):
+        return change.model_copy(update={"findings": ()}) if change.findings else change
+    facts = await screen.records.facts(change.model_copy(update={"findings": found}))
+    has_authority = change.kind is Kind.DMN_RULE or has_scripts(change)
+    trust = trust_in(change, facts, screen.config, has_authority=has_authority)
+    judged = raise_severity(found, trust)
+    made: dict[str, object] = {
+        "findings": tuple(_as_set(one, facts.allowed, screen) for one in judged)
+    }
+    if asker is not None:
+        made["asker"] = asker.model_copy(update={"is_accepted": facts.is_accepted})
+    return change.model_copy(update=made)
+
+
+async def _found(
+    change: Change, blobs: Mapping[str, bytes], screen: Screen, deps: GateDeps
+) -> tuple[Finding, ...]:
+    """Return what is found in what a change adds, by rules and by a second look."""
+    if change.after is None or change.kind is Kind.AGENT_SKILLS:
+        return ()
+    found: Sequence[Finding]
+    if change.kind is Kind.SKILL:
+        found = await _found_in_skill(change, blobs, screen, deps)
+    else:
+        before, after = change.before.content if change.before else None, change.after.content
+        found = find(before, after, kind=change.kind, config=screen.config)
+        for look in screen.all_looks:
+            found = (*found, *await look(change, {"": (before or "", after)}))
+    has_failed = any(one.code == LOOK_FAILED for one in found)
+    if (screen.second_look is None or has_failed) and change.findings:
+        # A process that takes no second look releases nothing of what one found.
+        looked = [one.still_in(change.after.content) for one in change.findings if one.is_looked]
+        found = (*found, *filter(None, looked))
+    return tuple(found)
+
+
+def _as_set(finding: Finding, allowed: Collection[str], screen: Screen) -> Finding:
+    """Return a finding as the settings and what a person has allowed make of it."""
+    if finding.severity is not ScreenSeverity.HOLD:
+        return finding
+    if not screen.holds:
+        return finding.model_copy(update={"severity": ScreenSeverity.NOTE})
+    return finding.model_copy(update={"is_allowed": finding.digest in allowed})
+
+
+async def _found_in_skill(
+    change: Change, blobs: Mapping[str, bytes], screen: Screen, deps: GateDeps
+) -> tuple[Finding, ...]:
+    """Return what is found in the files of a skill that a change adds or alters."""
+    assert change.after is not None
+    old = (change.before.files if change.before else None) or {}
+    new = change.after.files or {}
+    altered = {path: ref for path, ref in new.items() if _hash(old.get(path)) != ref.sha256}
+    if not altered:
+        return ()
+    replaced = {path: ref for path, ref in old.items() if _hash(new.get(path)) != ref.sha256}
+    after = await _contents(altered, blobs, deps)
+    before = await _contents(replaced, blobs, deps)
+    size = sum(ref.size for ref in altered.values())
+    found = await aside(size, find_in_skill, before, after, config=screen.config)
+    if not screen.all_looks:
+        return found
+    added = {path: (decoded(before.get(path, b"")), decoded(data)) for path, data in after.items()}
+    for look in screen.all_looks:
+        found = (*found, *await look(change, added))
+    return found
+
+
+def _hash(ref: FileRef | None) -> str | None:
+    return ref.sha256 if ref else None
+
+
+async def _contents(
+    refs: Mapping[str, FileRef], blobs: Mapping[str, bytes], deps: GateDeps
+) -> dict[str, bytes]:
+    """Return the bytes of files by path, without those that are not stored."""
+    missing = [ref for ref in refs.values() if ref.sha256 not in blobs]
+    stored: Mapping[str, bytes] = {}
+    if missing:
+        try:
+            stored = await deps.changes.blobs(missing)
+        except NotFound:  # written by others past the gate: what it said counts as new
+            stored = {}
+    found = {path: blobs.get(ref.sha256, stored.get(ref.sha256)) for path, ref in refs.items()}
+    return {path: data for path, data in found.items() if data is not None}
+
+
+def judged(change: Change, said: Judged) -> Change:
+    """Return a change with what was said before it was to be applied."""
+    held, warnings = (*change.held, *said.held), (*change.warnings, *said.notes)
+    made = change.model_copy(update={"held": held, "warnings": warnings})
+    return made.model_copy(update={"content_hash": content_hash(made)})
 
 
 def says_all(change: Change) -> bool:
@@ -243,7 +401,9 @@ def behind(context: SubmitContext, stale: Stale) -> SubmitContext:
 
 def kind_of(request: ChangeRequest) -> Kind:
     """Return the kind of a request's target."""
-    return request.target_kind if isinstance(request, RestoreRequest) else request.kind
+    if isinstance(request, RestoreRequest | KindRequest):
+        return request.target_kind
+    return request.kind
 
 
 def _known_target(request: ChangeRequest, context: SubmitContext) -> str:
@@ -303,14 +463,16 @@ def restored(
 
 async def digest(request: ChangeRequest) -> str:
     """Return the request's digest; a folder may be megabytes."""
-    given = getattr(request, "folder", None) or {}
+    given = getattr(request, "folder", None)
+    if not given:
+        return request_digest(request)
     return await aside(sum(len(file.data) for file in given.values()), request_digest, request)
 
 
 async def prepare(request: ChangeRequest, context: SubmitContext, deps: GateDeps) -> Prepared:
     """Compute before and after of a request. Writes nothing durable."""
     if not isinstance(request, RestoreRequest):
-        return await deps.committers[request.kind].prepare(request, context)
+        return await deps.committers[kind_of(request)].prepare(request, context)
     committer = deps.committers[request.target_kind]
     before = await committer.current(context.tenant_id, request.target_id)
     if state_hash(before) != request.expected_hash:
@@ -318,6 +480,9 @@ async def prepare(request: ChangeRequest, context: SubmitContext, deps: GateDeps
             Message("revert.target_changed", kind=request.target_kind, id=request.target_id),
             hint=Message("revert.later_first"),
         )
+    if request.state is not None and request.state.content == ERASED:
+        said = Message("restore.erased", kind=request.target_kind, id=request.target_id)
+        raise Refused(said)
     prepared = restored(request, before, await _blobs(request, deps))
     return await committer.vet(prepared, context)
 

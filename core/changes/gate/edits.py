@@ -13,6 +13,7 @@ from core.domain.models import (
     ChangeRequest,
     Edited,
     Kind,
+    KindRequest,
     ListEdit,
     MemoryRequest,
     MergeMode,
@@ -57,6 +58,8 @@ async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> Ch
         return SkillListRequest(skill_ids=names, edit=ListEdit.SET, reason=change.reason)
     if change.kind is Kind.DMN_RULE:
         return RuleRequest(document=edited.content, **_common(change))
+    if not change.kind.is_built_in:
+        return KindRequest(target_kind=change.kind, text=edited.content, **_common(change))
     reach = edited.reach or change.after.reach
     return MemoryRequest(
         content=edited.content,

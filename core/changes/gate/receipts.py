@@ -7,6 +7,7 @@ from core.changes.said_order.settle import named
 from core.domain.errors import AlreadyExists, SkillWorkerError
 from core.domain.messages import Message, joined
 from core.domain.models import (
+    DENIED,
     Change,
     ChangeStatus,
     Hit,
@@ -146,10 +147,25 @@ def joined_receipt(waiting: Change) -> Receipt:
     return receipt.model_copy(update={"message": said})
 
 
+def with_findings(receipt: Receipt, change: Change) -> Receipt:
+    """Return the receipt of a change that a person has approved, which says what is found in it."""
+    if not change.findings:
+        return receipt
+    found = joined(dict.fromkeys(finding.text for finding in change.findings))
+    told = Message("screen.approved_with", what=found)
+    return receipt.model_copy(update={"warnings": (*receipt.warnings, told)})
+
+
 def failed_receipt(change: Change, error: SkillWorkerError) -> Receipt:
     """Return the receipt of a change that failed permanently."""
     message = [error.message, error.hint] if error.hint else [error.message]
     return _receipt(change, ReceiptStatus.FAILED, joined(message, ". "))
+
+
+def denied_receipt(change: Change, message: str) -> Receipt:
+    """Return the receipt of a change that the policy or a hook does not let through."""
+    receipt = _receipt(change, ReceiptStatus.REFUSED, message, stored=False)
+    return receipt.model_copy(update={"category": DENIED})
 
 
 def exists_receipt(kind: Kind, operation: Operation, error: AlreadyExists) -> Receipt:

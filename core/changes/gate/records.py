@@ -9,18 +9,16 @@ from core.changes.gate import receipts
 from core.changes.gate.deps import GateDeps
 from core.domain.errors import DependencyDown, LeaseLost, SkillWorkerError, Stale
 from core.domain.hashing import state_hash
+from core.domain.messages import Message, told_id, without_content
 from core.domain.models import (
-    UNBOUNDED,
     Change,
     ChangeRequest,
     ChangeStatus,
     HistoryRecord,
     HistoryStatus,
     Kind,
-    Reach,
     Receipt,
     RunEvent,
-    Snapshot,
     SubmitContext,
 )
 from core.domain.ports import Committer, Journal, TargetLocks
@@ -30,45 +28,18 @@ from core.knowledge.duplicates import CLASHES, Known, evidence
 def applied(change: Change, record_id: str) -> HistoryRecord:
     """Return the history row of an applied change, or of one that reverted another."""
     status = HistoryStatus.REVERTED if change.undoes else HistoryStatus.APPLIED
-    return _history(change, record_id, None, status)
+    return HistoryRecord.of(change, record_id, status)
 
 
 def failed(change: Change, record_id: str, error: SkillWorkerError) -> HistoryRecord:
     """Return the history row of a failed attempt."""
-    return _history(change, record_id, error, HistoryStatus.FAILED)
-
-
-def _history(
-    change: Change, record_id: str, error: SkillWorkerError | None, status: HistoryStatus
-) -> HistoryRecord:
-    """Return the history row of a change, with its whole before and after."""
-    return HistoryRecord(
-        id=record_id,
-        knowledge_type=change.kind,
-        knowledge_id=change.target_id,
-        knowledge_name=change.target_name,
-        agent_id=change.agent_id,
-        tenant_id=change.tenant_id,
-        operation=change.operation,
-        previous_content=change.before.content if change.before else None,
+    return HistoryRecord.of(
+        change,
+        record_id,
+        HistoryStatus.FAILED,
         new_content=_with_failure(change, error),
-        previous_files=change.before.files if change.before else None,
-        new_files=change.after.files if change.after else None,
-        previous_reach=_reach(change.before),
-        new_reach=_reach(change.after),
-        feedback_content=change.feedback_content,
-        feedback_id=change.feedback_id,
-        change_id=change.id,
-        attempt=change.attempt,
-        status=status,
-        error=error.message if error else None,
-        said_at=change.said_at,
+        error=error.message,
     )
-
-
-def _reach(state: Snapshot | None) -> Reach | None:
-    """Return how long and for whom a state holds where that is said, None where it is not."""
-    return state.reach if state is not None and state.reach != UNBOUNDED else None
 
 
 def event(name: str, change: Change, error: str | None = None, **more: JsonValue) -> RunEvent:
@@ -77,15 +48,16 @@ def event(name: str, change: Change, error: str | None = None, **more: JsonValue
         "kind": change.kind.value,
         "operation": change.operation.value,
         "target_id": change.target_id,
-        "target_name": change.target_name,
     }
+    if not change.findings:  # what the screen has found something in is told to reviewers only
+        data["target_name"] = change.target_name
     if change.warnings:
         data["warnings"] = len(change.warnings)
-    if differs := _superseded(change):
-        data["differs"] = differs
+    if _supersedes(change):
+        data["differs"] = True
     if error:
-        data["error"] = error
-    data |= more
+        data["error"] = without_content(error)
+    data |= {name: _told(value) for name, value in more.items()}
     return RunEvent(
         name=name,
         tenant_id=change.tenant_id,
@@ -96,13 +68,19 @@ def event(name: str, change: Change, error: str | None = None, **more: JsonValue
     )
 
 
-def _superseded(change: Change) -> str:
-    """Return in what a memory clashes with the text it supersedes, "" for none."""
+def _told(value: JsonValue) -> JsonValue:
+    """Return a value of an event: of reasons only what they say of themselves."""
+    if isinstance(value, list):
+        return [_told(one) for one in value]
+    return without_content(value) if isinstance(value, Message) else value
+
+
+def _supersedes(change: Change) -> bool:
+    """Whether a memory clashes with the text it supersedes."""
     if change.kind is not Kind.MEMORY or change.before is None or change.after is None:
-        return ""
+        return False
     found = evidence(change.after.content, Known("", "", change.before.content))
-    clashes = any(d.what in CLASHES and d.new and d.known for d in found.told)
-    return found.why if clashes else ""
+    return any(d.what in CLASHES and d.new and d.known for d in found.told)
 
 
 def refused_event(
@@ -115,17 +93,17 @@ def refused_event(
         feedback_id=context.feedback_id,
         candidate_id=context.fence.candidate_id if context.fence else None,
         data={
-            "kind": str(request.kind),
+            "kind": str(getattr(request, "target_kind", request.kind)),
             "operation": request.operation.value,
-            "target_id": request.target_id,
-            "error": error.message,
+            "target_id": told_id(request.target_id),
+            "error": without_content(error.message),
         },
     )
 
 
-def _with_failure(change: Change, error: SkillWorkerError | None) -> str | None:
+def _with_failure(change: Change, error: SkillWorkerError) -> str | None:
     content = change.after.content if change.after else None
-    if error is None or change.kind is not Kind.SKILL:
+    if change.kind is not Kind.SKILL:
         return content
     # The marker of contracts, section 3; an unescaped `-->` would end the comment early.
     reason = error.message.replace("-->", "--&gt;")
@@ -153,7 +131,7 @@ async def _has_diverged(change: Change, committer: Committer, target_locks: Targ
     """
     if change.kind is not Kind.SKILL:
         return False
-    latest = await target_locks.latest(change)
+    latest = await target_locks.latest(change.tenant_id, change.kind, change.target_id)
     if latest is None or latest.status is ChangeStatus.APPLYING:
         return False
     current = await committer.current(change.tenant_id, change.target_id)
@@ -185,6 +163,12 @@ async def has_moved(change: Change, deps: GateDeps) -> bool:
     return state_hash(now) != change.base_hash
 
 
+async def look_outside(change: Change, deps: GateDeps) -> None:
+    """Put on record what others made of the skill that a change is about."""
+    if deps.outside and change.kind is Kind.SKILL and change.target_id and not deps.dry_run:
+        await deps.outside.look(change.tenant_id, change.target_id)
+
+
 async def close(
     change: Change, status: ChangeStatus, error: SkillWorkerError, deps: GateDeps, *, tried: bool
 ) -> None:
@@ -205,6 +189,7 @@ async def _carried_out(change: Change, deps: GateDeps) -> Receipt:
     except Stale as error:
         # Only a skill has effects outside the transaction, some perhaps made before this error.
         await close(change, ChangeStatus.STALE, error, deps, tried=change.kind is Kind.SKILL)
+        await look_outside(change, deps)
         raise
     except DependencyDown as error:
         async with deps.changes.unit_of_work(change) as unit:

@@ -22,6 +22,7 @@ from core.domain.models import (
     Change,
     ChangeRequest,
     Kind,
+    KindRequest,
     MemoryRequest,
     MergeMode,
     Operation,
@@ -148,7 +149,26 @@ class Regrounding:
             return await self._memory(item_id, now)
         if self._change.kind is Kind.DMN_RULE:
             return await self._rows(None, item_id, now)
+        if not self._change.kind.is_built_in:
+            return await self._item(item_id, now)
         return await self._sections(item_id, now)
+
+    async def _item(self, item_id: str, now: Snapshot) -> Ground:
+        """Return the change as one that puts an item of a package's kind in the place of one."""
+        if now.content == self._text:
+            raise _known_by_now(self._change.kind, now.name)
+        return await self.instead(Message("near.same_key", name=now.name), item_id)
+
+    def _said_whole(self, item_id: str) -> KindRequest:
+        return KindRequest(
+            target_kind=self._change.kind,
+            operation=Operation.UPDATE,
+            target_id=item_id,
+            text=self._text,
+            reason=self._change.reason,
+            is_import=True,
+            **_OVERRIDES,
+        )
 
     async def _memory(self, item_id: str, now: Snapshot) -> Ground:
         text = self._text
@@ -258,6 +278,8 @@ class Regrounding:
             return await self._rows(change.before.content, change.target_id, now)
         if change.kind is Kind.SKILL:
             return await self._merged_skill(now)
+        if not change.kind.is_built_in:
+            return await self._item(change.target_id, now)
         return await self._memory_update(asked, now)
 
     async def _merged_skill(self, now: Snapshot) -> Ground:
@@ -326,6 +348,8 @@ class Regrounding:
             return self._rule(target, RuleDraft(), _OVERRIDES).model_copy(
                 update={"document": self._text}
             )
+        if not self._change.kind.is_built_in:
+            return self._said_whole(target)
         state = await self._stored.read(self._change.after)
         assert state is not None
         folder = files_of(state)

@@ -36,6 +36,7 @@ class _Set:
 
 async def submit_all(asked: Sequence[Asked], submit: Submit, deps: GateDeps) -> Sequence[Outcome]:
     """Submit in order: new memories in sets, what else there is by `submit`."""
+    asked = [(await drafts.masked_request(request, deps), context) for request, context in asked]
     used = await deps.changes.find_all([context.key for _, context in asked])
     done = _Set()
     for place, (request, context) in enumerate(asked):
@@ -70,7 +71,11 @@ async def _prepared(
     is_new = change.before is None and change.kind is Kind.MEMORY
     if not is_new or state_hash(change.before) == state_hash(change.after):
         return None
-    return None if deps.policy(change) else change
+    if deps.before_applied:  # hooks are asked one by one, in `submit`
+        return None
+    change = await drafts.screened(change, {}, deps)
+    is_plain = not deps.denies(change, is_draft=False) and not drafts.held_because(change, deps)
+    return change if is_plain else None
 
 
 async def _write(done: _Set, asked: Sequence[Asked], submit: Submit, deps: GateDeps) -> None:

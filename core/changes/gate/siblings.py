@@ -10,6 +10,7 @@ from core.changes.merging import clashes
 from core.decision_table import parse_xml
 from core.domain.errors import RuleInvalid
 from core.domain.hashing import name_key
+from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,
     Bundle,
@@ -56,11 +57,11 @@ def relative_to(change: Change, other: Change) -> Relative | None:
     if change.kind is Kind.SKILL and other.kind is Kind.AGENT_SKILLS:
         is_listed = other.target_id == change.agent_id or _names(other) & {change.target_id}
         return Relative(other, Relation.TOUCHES) if is_listed else None
-    if change.kind is not other.kind or change.kind is Kind.AGENT_SKILLS:
+    if change.kind != other.kind or change.kind is Kind.AGENT_SKILLS:
         return Relative(other, Relation.TOUCHES) if is_same else None
     if change.after is None or other.after is None:
         return Relative(other, Relation.TOUCHES) if is_same else None
-    is_near, differs, why = _COMPARED[change.kind](change, other)
+    is_near, differs, why = _COMPARED.get(change.kind, _texts)(change, other)
     if differs and is_near:
         return Relative(other, Relation.CONTRADICTS, differs)
     if is_same:
@@ -77,6 +78,16 @@ def _memories(one: Change, other: Change) -> Compared:
     if found.is_exact or found.is_about_another:
         return found.is_exact or found.is_near, "", found.why
     return found.is_near, clashes(theirs, mine), found.why
+
+
+def _texts(one: Change, other: Change) -> Compared:
+    """Compare two items of a package's kind: those of one name are about the same."""
+    assert one.after is not None
+    assert other.after is not None
+    if name_key(one.after.name) != name_key(other.after.name):
+        return False, "", ""
+    differs = one.after.content != other.after.content
+    return True, Message("near.same_key", name=other.after.name) if differs else "", ""
 
 
 def _own_lines(change: Change) -> str:

@@ -116,8 +116,8 @@ class _Made:
 
 def _made(kind: Kind, before: State, after: State | None, history: _History) -> _Made | None:
     """Return what as much of a change as stands makes of a state, None if nothing of it does."""
-    if history.replaces_all:
-        return None
+    if history.replaces_all or not kind.is_built_in:
+        return None  # what a package adds stands as a whole, or not at all
     if kind is Kind.DMN_RULE:
         return _table(before, after, history)
     if kind is Kind.SKILL:

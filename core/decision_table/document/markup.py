@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
@@ -12,6 +13,26 @@ ANNOTATION = "Rule"
 
 _CARRIAGE_RETURN = {"\r": "&#13;"}
 _WHITE_SPACE = {"\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
+
+
+_TAG = re.compile(r"""<(?!!)(?:[^<>"']|"[^"]*"|'[^']*')*>""")
+_SAID = re.compile(r"""\b(?:name|label)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+
+
+def said_in(document: str) -> str:
+    """Return a document with blanks for its markup, so that what people wrote stays in its place.
+
+    That is text, comments, names and labels; ids and the addresses of schemas say nothing.
+    """
+    return _TAG.sub(_blank, document)
+
+
+def _blank(tag: re.Match[str]) -> str:
+    kept = [" "] * len(tag[0])
+    for said in _SAID.finditer(tag[0]):
+        start, end = said.span(said.lastindex or 0)
+        kept[start:end] = tag[0][start:end]
+    return "".join(kept)
 
 
 def text(value: str) -> str:

@@ -71,6 +71,14 @@ def _plain(value: JsonValue) -> Value:
 _HINT = Message("table.hint_inputs")
 
 
+class InputsMissing(RuleInvalid):
+    """A case lacks inputs and nothing else is wrong with it: `missing` is name -> FEEL type."""
+
+    def __init__(self, message: str, missing: Mapping[str, str], *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.missing = missing
+
+
 @dataclass(frozen=True)
 class Given:
     """A case: the value of each input column, in order, and all names that cells may use."""
@@ -90,7 +98,7 @@ def read_given(
     A column that is not given is computed if it is an expression over what is given, as in `amount
     * 2`; a member of an object is known by its path, as in `customer.age`. Strings and names are
     normalised to NFC. Raises RuleInvalid with every input that is missing, unknown, or of another
-    type.
+    type; InputsMissing if all of them are missing.
     """
     return _Case(table, inputs, now).read(used)
 
@@ -108,13 +116,20 @@ class _Case:
         self._others: dict[str, Value] = {}
         self._taken: set[str] = set()
         self._problems: list[str] = []
+        self._missing: dict[str, str] = {}
 
     def read(self, used: frozenset[str]) -> Given:
         values = {name: self._column(column) for name, column in self._columns.items()}
         for name in sorted(used):
             self._other(name)
         self._problems = self._unknown() + self._problems
-        refuse(list(dict.fromkeys(self._problems)), hint=_HINT)
+        problems = list(dict.fromkeys(self._problems))
+        try:
+            refuse(problems, hint=_HINT)
+        except RuleInvalid as error:
+            if len(problems) > len(self._missing):
+                raise
+            raise InputsMissing(error.message, self._missing, hint=_HINT) from None
         return Given(tuple(values.values()), self._others | values)
 
     def _column(self, column: InputColumn) -> Value:
@@ -122,9 +137,7 @@ class _Case:
             return self._typed(column.name, column.type)
         tree = self._expression(column.name)
         if tree is None:
-            self._problems.append(
-                Message("table.input_missing", name=column.name, type=column.type)
-            )
+            self._lacks(column.name, column.type)
             return None
         for node in tree.walk():
             if node.op == "name":
@@ -166,7 +179,11 @@ class _Case:
         if name in self._raw:
             self._others[name] = self._typed(name, kind)
         else:
-            self._problems.append(Message("table.input_missing", name=name, type=kind))
+            self._lacks(name, kind)
+
+    def _lacks(self, name: str, kind: str) -> None:
+        self._missing[name] = kind
+        self._problems.append(Message("table.input_missing", name=name, type=kind))
 
     def _typed(self, name: str, kind: str) -> Value:
         self._taken.add(name)

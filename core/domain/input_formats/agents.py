@@ -16,6 +16,7 @@ from core.domain.messages import Message, joined
 from core.domain.models import Agent
 
 _REQUIRED = ("id", "tenant_id", "name")
+LONGEST = {"role": 2_000, "goal": 20_000, "persona": 20_000}  # in characters
 
 
 def read_agents(text: str) -> list[Agent]:
@@ -45,6 +46,12 @@ def checked_agent(entry: object) -> Agent:
         problem = text_problem(value if isinstance(value, str) else "\n".join(value))
         if problem:
             raise InvalidInput(of_field(name, problem))
+    for name, most in LONGEST.items():
+        if (length := len(getattr(agent, name))) > most:
+            raise InvalidInput(
+                of_field(name, Message("text.long", n=length, most=most)),
+                hint=Message("agents.hint_long"),
+            )
     for name in _REQUIRED:
         problem = name_problem(getattr(agent, name))
         if problem:

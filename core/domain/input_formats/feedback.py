@@ -20,7 +20,7 @@ from core.domain.input_formats.text import (
     of_field,
 )
 from core.domain.messages import Message
-from core.domain.models import Feedback, NewFeedback
+from core.domain.models import NewFeedback
 from core.domain.models.base import Model, Text
 from core.domain.text import compact
 
@@ -30,7 +30,8 @@ def feedback_digest(piece: NewFeedback) -> str:
 
     When it was said and what it is about may be given later or otherwise, as a platform's row does.
     """
-    content = piece.model_dump(exclude={"id", "said_at", "in_reply_to", "thread", "output"})
+    aside = {"id", "said_at", "in_reply_to", "thread", "output", "masked", "roles"}
+    content = piece.model_dump(exclude=aside)
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode("ascii")).hexdigest()
 
 
@@ -145,16 +146,3 @@ def _text_problems(piece: NewFeedback) -> Iterator[str]:
 
 def _nfc(text: str) -> str:
     return unicodedata.normalize("NFC", text)
-
-
-def refuse_unfit(feedback: Feedback, max_chars: int) -> None:
-    """Raise InvalidInput for feedback that nothing can be learnt from as it is."""
-    if not feedback.content.strip():
-        raise InvalidInput(Message("feedback.blank"))
-    if len(feedback.content) > max_chars:
-        raise InvalidInput(
-            Message("feedback.too_long", n=len(feedback.content), most=max_chars),
-            hint=Message("feedback.raise_most"),
-        )
-    if not feedback.agent_ids:
-        raise InvalidInput(Message("feedback.no_agent"))

@@ -8,6 +8,7 @@
     {"kind": "DMN_RULE", "tenant_id", "agent_id", "id"?, "name"?, "rule": a RuleDraft}
     {"kind": "SKILL",    "tenant_id", "agent_id"?, "other_agent_ids"?, "name",
      "content": text of SKILL.md, "files"?: {path: {"text" | "base64", "executable"?}}}
+    {"kind": a package's, "tenant_id", "agent_id", "id"?, "content": text as the kind writes it}
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from core.domain.input_formats.text import (
 from core.domain.messages import Message, joined
 from core.domain.models import Kind, RuleDraft, Scope, SkillFile
 from core.domain.models.base import Model
-from core.domain.models.knowledge import MAX_MEMORY_BYTES
+from core.domain.models.knowledge import ITEM_KINDS, MAX_MEMORY_BYTES, is_kind_name
 from core.domain.models.moments import Moment
 
 # A skill of the largest size allowed, as base64, and room for the rest of its line.
@@ -43,14 +44,15 @@ MAX_LINE_BYTES = 72 * 2**20
 
 _SHOWN_CHARS = 80
 _REACH = ("valid_until", "scope", "user")
-_KINDS = (Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL)
 
 
 def _known_kind(given: object) -> Kind:
-    if given not in _KINDS:
-        context = {"given": repr(given)[:_SHOWN_CHARS], "known": ", ".join(_KINDS)}
+    """Return the kind of an item; which kinds packages add, the change gate knows."""
+    kind = Kind(given) if isinstance(given, str) and is_kind_name(given) else None
+    if kind is None or (kind.is_built_in and kind not in ITEM_KINDS):
+        context = {"given": repr(given)[:_SHOWN_CHARS], "known": ", ".join(ITEM_KINDS)}
         raise PydanticCustomError(NONE_OF, "{given} is none of {known}", context)
-    return Kind(str(given))
+    return kind
 
 
 class KnowledgeEntry(Model):
@@ -124,7 +126,7 @@ def _problems(entry: KnowledgeEntry, max_chars: int) -> Iterator[str]:
             yield of_field(field, problem)
     if entry.rule and (problem := json_problem(entry.rule.model_dump(mode="json"))):
         yield of_field("rule", problem)
-    yield from _OF_KIND[entry.kind](entry)
+    yield from _OF_KIND.get(entry.kind, _of_package)(entry)
     if entry.content is not None and is_blank(entry.content):
         yield Message("input.content_blank")
     if entry.kind is Kind.MEMORY and len(entry.content or "") > max_chars:
@@ -154,6 +156,12 @@ def _of_memory(entry: KnowledgeEntry) -> Iterator[str]:
         yield Message("input.memory_missing")
     if (entry.scope is Scope.USER) != (entry.user is not None):
         yield Message("input.user_of_scope")
+
+
+def _of_package(entry: KnowledgeEntry) -> Iterator[str]:
+    yield from _not_its_own(entry, "rule", "files", "other_agent_ids", *_REACH)
+    if entry.content is None:
+        yield Message("input.text_missing", kind=entry.kind)
 
 
 def _of_rule(entry: KnowledgeEntry) -> Iterator[str]:

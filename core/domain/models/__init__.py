@@ -2,6 +2,8 @@
 
 from core.domain.models.base import UNBOUNDED, Fence, FileRef, Page, Reach, Scope, Snapshot
 from core.domain.models.changes import (
+    DENIED,
+    Asker,
     Change,
     ChangeStatus,
     Compared,
@@ -40,6 +42,7 @@ from core.domain.models.feedback import (
     FeedbackStatus,
     Fetched,
     LearningCandidate,
+    MaskedFeedback,
     MatchResult,
     NewFeedback,
     Outcome,
@@ -54,6 +57,14 @@ from core.domain.models.feedback import (
     outcome_of,
 )
 from core.domain.models.filters import ChangeFilter, FeedbackFilter, HistoryFilter
+from core.domain.models.findings import (
+    Addition,
+    Allowed,
+    Facts,
+    Finding,
+    Found,
+    ScreenSeverity,
+)
 from core.domain.models.knowledge import (
     Aggregation,
     DecisionRow,
@@ -75,6 +86,7 @@ from core.domain.models.knowledge import (
 from core.domain.models.requests import (
     ChangeRequest,
     Edited,
+    KindRequest,
     ListEdit,
     Lister,
     MemoryRequest,
@@ -97,13 +109,17 @@ from core.domain.models.skills import (
 )
 
 __all__ = [
+    "DENIED",
     "NO_USAGE",
     "SETUP",
     "SKILL_MD",
     "UNBOUNDED",
+    "Addition",
     "Agent",
     "AgentFeedback",
     "Aggregation",
+    "Allowed",
+    "Asker",
     "AuthorRequest",
     "Bundle",
     "Candidate",
@@ -126,6 +142,7 @@ __all__ = [
     "Edited",
     "EventFilter",
     "EventState",
+    "Facts",
     "FeedPage",
     "Feedback",
     "FeedbackFilter",
@@ -134,6 +151,8 @@ __all__ = [
     "Fence",
     "Fetched",
     "FileRef",
+    "Finding",
+    "Found",
     "HistoryFilter",
     "HistoryRecord",
     "HistoryStatus",
@@ -141,6 +160,7 @@ __all__ = [
     "HitPolicy",
     "InputColumn",
     "Kind",
+    "KindRequest",
     "KnowledgeItem",
     "KnownText",
     "LaterWord",
@@ -148,6 +168,7 @@ __all__ = [
     "Lesson",
     "ListEdit",
     "Lister",
+    "MaskedFeedback",
     "MatchResult",
     "MemoryRequest",
     "MergeMode",
@@ -174,6 +195,7 @@ __all__ = [
     "RuleRequest",
     "RunEvent",
     "Scope",
+    "ScreenSeverity",
     "Severity",
     "ShellResult",
     "SkillArtifact",

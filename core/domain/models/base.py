@@ -26,6 +26,11 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def absent(value: object) -> bool:
+    """Whether a field says nothing, and is left out where that is wanted (`exclude_if`)."""
+    return not value
+
+
 class FileRef(Model):
     """A file of a stored bundle: its blob's SHA-256 (hex), its size in bytes, its mode."""
 

@@ -8,7 +8,17 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from core.domain.models.base import Fence, FileRef, Model, Reach, Scope, Snapshot, Text
+from core.domain.models.base import (
+    UNBOUNDED,
+    Fence,
+    FileRef,
+    Model,
+    Reach,
+    Scope,
+    Snapshot,
+    Text,
+)
+from core.domain.models.findings import Finding
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship
 from core.domain.models.requests import ChangeRequest, Lister
 
@@ -27,11 +37,15 @@ class ChangeStatus(StrEnum):
 
 
 class Origin(StrEnum):
-    """Who asks for a change: an agent's run, a bulk import, or a person."""
+    """Who asks for a change: an agent's run, a bulk import, or a person.
+
+    OUTSIDE: nobody asked, it was found in the store of skills, made there past the gate.
+    """
 
     AGENT = "AGENT"
     IMPORT = "IMPORT"
     PERSON = "PERSON"
+    OUTSIDE = "OUTSIDE"
 
 
 class ReceiptStatus(StrEnum):
@@ -51,6 +65,9 @@ class ReceiptStatus(StrEnum):
     def is_outcome(self) -> bool:
         """Whether the run has reached an outcome and may end (contracts, section 2)."""
         return self not in {ReceiptStatus.REFUSED, ReceiptStatus.FAILED}
+
+
+DENIED = "denied"  # the category of a receipt that the policy refused
 
 
 class Hit(Model):
@@ -110,6 +127,19 @@ class Compared(Model):
     is_all: bool = False
 
 
+class Asker(Model):
+    """Who has given the feedback that a change is asked for with, and by which source it came.
+
+    `roles` are those of the token it was given with; a policy may give more to the author.
+    `is_accepted`: a person has approved something that the author taught; None where no rule asks.
+    """
+
+    author: str | None = None
+    source: str | None = None
+    is_accepted: bool | None = None
+    roles: frozenset[str] = frozenset()
+
+
 class SubmitContext(Model):
     """On whose behalf a change is requested, and its idempotency key.
 
@@ -118,7 +148,8 @@ class SubmitContext(Model):
     `shown` are the conflicting items that the run was shown; None if no run asks. `compared` are
     items to compare with, of which a search does not know yet. `said_at` and `heard_at` are when
     its feedback was said and came in; without them it is said now. `author` is the end user who
-    gave it.
+    gave it, `source` where it came in, `roles` those of the token it was given with; without a
+    source there is no feedback.
     """
 
     key: str
@@ -135,6 +166,15 @@ class SubmitContext(Model):
     said_at: datetime | None = None
     heard_at: datetime | None = None
     author: str | None = None
+    source: str | None = None
+    roles: frozenset[str] = frozenset()
+
+    @property
+    def asker(self) -> Asker | None:
+        """Who asks for the change; None if no feedback does."""
+        if self.source is None:
+            return None
+        return Asker(author=self.author, source=self.source, roles=self.roles)
 
 
 class Prepared(Model):
@@ -169,7 +209,8 @@ class Change(Model):
     `prepared_at` moves when it is edited or prepared again, `created_at` does not. Changes of a
     target count in the order of (`said_at`, `heard_at`), whenever they are applied. `contradicts`
     is the applied change that it would override ("" if unknown): a person decides between the two.
-    `proposed` is what the agent wrote, where a person has edited it.
+    `proposed` is what the agent wrote, where a person has edited it. `asker` is known only while
+    it is submitted, and not stored; `findings` are those of the screen.
     """
 
     id: str
@@ -206,6 +247,7 @@ class Change(Model):
     edited_by: str | None = None
     contradicts: str | None = None
     proposed: Snapshot | None = None
+    findings: tuple[Finding, ...] = ()
     decided_by: str | None = None
     decision: Text = ""
     decided_at: datetime | None = None
@@ -215,6 +257,7 @@ class Change(Model):
     prepared_at: datetime | None = None
     created_at: datetime | None = None
     applied_at: datetime | None = None
+    asker: Asker | None = Field(default=None, exclude=True)
 
     @property
     def undoes(self) -> tuple[str, ...]:
@@ -316,3 +359,47 @@ class HistoryRecord(Model):
     error: Text | None = None
     said_at: datetime | None = None
     created_at: datetime | None = None
+
+    @classmethod
+    def of(
+        cls,
+        change: Change,
+        record_id: str,
+        status: HistoryStatus,
+        *,
+        new_content: str | None = None,
+        error: str | None = None,
+    ) -> HistoryRecord:
+        """Return the row of a change, with its whole before and after.
+
+        `new_content` stands in place of the content after it, if given.
+        """
+        before, after = change.before, change.after
+        content = after.content if after else None
+        return cls(
+            id=record_id,
+            knowledge_type=change.kind,
+            knowledge_id=change.target_id,
+            knowledge_name=change.target_name,
+            agent_id=change.agent_id,
+            tenant_id=change.tenant_id,
+            operation=change.operation,
+            previous_content=before.content if before else None,
+            new_content=content if new_content is None else new_content,
+            previous_files=before.files if before else None,
+            new_files=after.files if after else None,
+            previous_reach=_reach(before),
+            new_reach=_reach(after),
+            feedback_content=change.feedback_content,
+            feedback_id=change.feedback_id,
+            change_id=change.id,
+            attempt=change.attempt,
+            status=status,
+            error=error,
+            said_at=change.said_at,
+        )
+
+
+def _reach(state: Snapshot | None) -> Reach | None:
+    """Return how long and for whom a state holds where that is said, None where it is not."""
+    return state.reach if state is not None and state.reach != UNBOUNDED else None

@@ -34,13 +34,13 @@ class CandidateState(_Stood):
 
 
 class ChangeState(_Stood):
-    """The state of a change; `held` are the reasons for which it waited for a person."""
+    """The state of a change. Events of older releases also had its name and why it waited."""
 
     status: ChangeStatus
     kind: Kind
     operation: Operation
     target_id: str
-    target_name: str
+    target_name: str = ""
     held: tuple[str, ...] = ()
     decided_by: str | None = None
 

@@ -9,9 +9,11 @@ from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
+from core.domain.errors import InvalidInput
 from core.domain.messages import Message, joined
 from core.domain.models.base import Model, Money, Text
 from core.domain.models.changes import Receipt
+from core.domain.models.findings import Finding, counted
 from core.domain.models.moments import Moment
 
 SETUP = "setup"  # the source of feedback that asks for a new agent's first knowledge
@@ -68,6 +70,16 @@ class NewFeedback(Model):
     output: JsonValue = None
 
 
+class MaskedFeedback(NewFeedback):
+    """Incoming feedback without secrets and numbers of persons; `masked` is what was taken out.
+
+    `roles` are those of the token it was given with.
+    """
+
+    masked: tuple[Finding, ...] = ()
+    roles: tuple[str, ...] = ()
+
+
 class Fetched(Model):
     """One batch from a source: agents as it knows them, and feedback, oldest first."""
 
@@ -119,7 +131,8 @@ class Feedback(Model):
     each claim or revival: only the last claimer may give it back or end it. `claimed_at` is set for
     its claimer, by the clock that set `created_at`. `said_at` is when it was said: no later than
     five minutes after its intake; `claimed_said_at` is the later time that its source gave and that
-    was not taken.
+    was not taken. `masked` is what was taken out of it before it was stored, `roles` are those of
+    the token it was given with.
     """
 
     id: str
@@ -136,6 +149,8 @@ class Feedback(Model):
     in_reply_to: str | None = None
     thread: str | None = None
     output: JsonValue = None
+    masked: tuple[Finding, ...] = ()
+    roles: tuple[str, ...] = ()
     status: FeedbackStatus = FeedbackStatus.QUEUED
     generation: int = 1
     attempts: int = 0
@@ -146,6 +161,25 @@ class Feedback(Model):
     finished_at: datetime | None = None
     retry_at: datetime | None = None
     claimed_at: datetime | None = Field(default=None, exclude=True)
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it stands, as its source is told."""
+        masked = counted(finding.code for finding in self.masked)
+        return Outcome(status=self.status, error=self.error, masked=masked)
+
+
+def refuse_unfit(feedback: Feedback, max_chars: int) -> None:
+    """Raise InvalidInput for feedback that nothing can be learnt from as it is."""
+    if not feedback.content.strip():
+        raise InvalidInput(Message("feedback.blank"))
+    if len(feedback.content) > max_chars:
+        raise InvalidInput(
+            Message("feedback.too_long", n=len(feedback.content), most=max_chars),
+            hint=Message("feedback.raise_most"),
+        )
+    if not feedback.agent_ids:
+        raise InvalidInput(Message("feedback.no_agent"))
 
 
 class Outline(Model):
@@ -241,11 +275,13 @@ class Candidate(Model):
 class Outcome(Model):
     """The end of a piece of feedback, as reported to its source.
 
-    `error` is why it failed, or what of a piece that has taught something was refused.
+    `error` is why it failed, or what of a piece that has taught something was refused. `masked` are
+    the codes of what was masked in it before it was stored, each with how often: `secret.token×2`.
     """
 
     status: FeedbackStatus
     error: Text | None = None
+    masked: tuple[str, ...] = ()
 
 
 # The first of these that any candidate has decides the status of the feedback.

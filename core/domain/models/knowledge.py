@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 
-from pydantic import Field, JsonValue
+from pydantic import Field, GetJsonSchemaHandler, JsonValue
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from core.domain.models.base import Model, Reach, Scope, Text
 
@@ -14,13 +17,58 @@ from core.domain.models.base import Model, Reach, Scope, Text
 MAX_MEMORY_BYTES = 16 * 2**10
 
 
+KIND_NAME = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)*")
+MAX_KIND_CHARS = 30
+
+
 class Kind(StrEnum):
-    """What can be changed through the gate: the three kinds, and an agent's list of skills."""
+    """What can be changed through the gate: the three kinds, and an agent's list of skills.
+
+    Besides, the kinds that packages add, by their names. Such a name is read whether or not the
+    package is there; what is changed needs it (`core/domain/kinds.py`).
+    """
 
     MEMORY = "MEMORY"
     DMN_RULE = "DMN_RULE"
     SKILL = "SKILL"
     AGENT_SKILLS = "AGENT_SKILLS"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Kind | None:
+        """Return the kind of a package; it equals any other of the same name."""
+        if not isinstance(value, str) or not is_kind_name(value):
+            return None
+        made = str.__new__(cls, value)
+        made._name_ = made._value_ = str(value)
+        return made
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the schema of a name, not that of a closed list."""
+        named = {"type": "string", "pattern": f"^{KIND_NAME.pattern}$", "maxLength": MAX_KIND_CHARS}
+        about = f"{', '.join(cls)}, or the name of a kind that a package adds"
+        return {**named, "description": about, "examples": [kind.value for kind in cls]}
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether it is one of ours, which no package adds."""
+        return self.value in Kind.__members__
+
+    @property
+    def argument(self) -> str:
+        """The argument of its write tool that names an item."""
+        return "rule_id" if self is Kind.DMN_RULE else f"{self.lower()}_id"
+
+
+def is_kind_name(text: str) -> bool:
+    """Whether a text can be the name of a kind: `GLOSSARY`, `SAFETY_NOTE`."""
+    return len(text) <= MAX_KIND_CHARS and KIND_NAME.fullmatch(text) is not None
+
+
+# The kinds of items that agents know, as far as they are ours.
+ITEM_KINDS = (Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL)
 
 
 class Operation(StrEnum):

@@ -7,9 +7,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
-from core.domain.models.base import Model, Reach, Scope, Snapshot, Text
+from core.domain.models.base import Model, Reach, Scope, Snapshot, Text, absent
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
 from core.domain.models.skills import SkillArtifact, SkillFile
 
@@ -26,13 +26,9 @@ class Lister(Model):
         return self.id if self.name == self.id else f"{self.name} ({self.id})"
 
 
-def _absent(value: object) -> bool:
-    return not value
-
-
 # Left out where it says nothing: a run that was cut off before the field existed asks again under
 # the same key, which must come with the same request.
-_Unsaid = Field(exclude_if=_absent)
+_Unsaid = Field(exclude_if=absent)
 
 
 class _Request(Model):
@@ -90,6 +86,19 @@ class SkillRequest(_Request):
     for_all: Annotated[bool, _Unsaid] = False
 
 
+class KindRequest(_Request):
+    """A request to create, update or delete an item of a kind that a package adds.
+
+    `content` is data for the kind's model; `text` is the whole item as its kind writes it, used
+    as is in place of it.
+    """
+
+    kind: Literal["KIND"] = "KIND"
+    target_kind: Kind
+    content: Mapping[str, JsonValue] = Field(default_factory=dict)
+    text: str = ""
+
+
 class ListEdit(StrEnum):
     """What is done with the named skills: they are put on a list, taken off, or become the list."""
 
@@ -126,7 +135,7 @@ class RestoreRequest(_Request):
 
 
 ChangeRequest = Annotated[
-    MemoryRequest | RuleRequest | SkillRequest | SkillListRequest | RestoreRequest,
+    MemoryRequest | RuleRequest | SkillRequest | SkillListRequest | KindRequest | RestoreRequest,
     Field(discriminator="kind"),
 ]
 

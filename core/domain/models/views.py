@@ -291,12 +291,14 @@ class CopiedTable(Model):
 class MigrationStatus(Model):
     """The schemas: ours, the job engine's, and that of the LangGraph saver.
 
-    `vectors` is that of semantic search, None if no embedding model is configured.
+    `tenants` are the policies that keep tenants apart; `vectors` is the schema of semantic search,
+    None if no embedding model is configured.
     """
 
     ours: SchemaVersion
     procrastinate: SchemaVersion
     saver: SchemaVersion
+    tenants: SchemaVersion
     vectors: SchemaVersion | None = None
 
     @property
@@ -311,5 +313,5 @@ class MigrationStatus(Model):
 
     @property
     def _parts(self) -> tuple[SchemaVersion, ...]:
-        parts = (self.ours, self.procrastinate, self.saver)
+        parts = (self.ours, self.procrastinate, self.saver, self.tenants)
         return parts if self.vectors is None else (*parts, self.vectors)

@@ -7,6 +7,7 @@ raise only errors of `domain.errors`; ids are opaque text; times are aware datet
 from collections.abc import Awaitable, Callable
 
 from core.domain.ports.access import Answers, Tokens
+from core.domain.ports.audit import Audit, Calls, Erasing
 from core.domain.ports.changes import (
     ChangeLog,
     Committer,
@@ -15,13 +16,35 @@ from core.domain.ports.changes import (
     Gate,
     ReviewQueue,
     Reviews,
+    ScreenRecords,
     Steps,
     TargetLocks,
     UnitOfWork,
 )
+from core.domain.ports.context import Meant, TaskMatches
 from core.domain.ports.conversations import Conversations, NoConversations
 from core.domain.ports.costs import Budgets, Spending
-from core.domain.ports.intake import Agents, Backlog, Deliveries, FeedbackSource, Inbox, Intake
+from core.domain.ports.deliveries import (
+    BeforeApplied,
+    DeliveryLog,
+    Judged,
+    Outbox,
+    PlatformRow,
+    PlatformRows,
+    Routes,
+    Target,
+    Unsent,
+    WriteBackRecords,
+)
+from core.domain.ports.intake import (
+    Agents,
+    Backlog,
+    Deliveries,
+    FeedbackSource,
+    Inbox,
+    Intake,
+    OpenSource,
+)
 from core.domain.ports.knowledge import (
     Knowledge,
     KnowledgePages,
@@ -33,6 +56,7 @@ from core.domain.ports.knowledge import (
     SkillAuthor,
     SkillStore,
 )
+from core.domain.ports.plugins import Asker, OpenHook, OpenScreen, OpenSkills, TextScreen
 from core.domain.ports.pods import Pod, Pods, SkillDocuments
 from core.domain.ports.runs import (
     CircuitBreaker,
@@ -43,6 +67,7 @@ from core.domain.ports.runs import (
     Runs,
     Threads,
 )
+from core.domain.ports.uses import Effects, LookBack, NoUses, UseLog, Uses
 from core.domain.ports.vectors import Embeddings, Vectors
 from core.domain.ports.watching import Bell, Feed, Figures
 
@@ -52,17 +77,24 @@ Sleep = Callable[[float], Awaitable[None]]
 __all__ = [
     "Agents",
     "Answers",
+    "Asker",
+    "Audit",
     "Backlog",
+    "BeforeApplied",
     "Bell",
     "Budgets",
+    "Calls",
     "ChangeLog",
     "CircuitBreaker",
     "Committer",
     "Concluded",
     "Conversations",
     "Deliveries",
+    "DeliveryLog",
     "DuplicateWaiters",
+    "Effects",
     "Embeddings",
+    "Erasing",
     "Feed",
     "FeedbackSource",
     "Figures",
@@ -70,13 +102,24 @@ __all__ = [
     "Inbox",
     "Intake",
     "Journal",
+    "Judged",
     "Knowledge",
     "KnowledgePages",
     "KnowledgePast",
     "Lineage",
+    "LookBack",
+    "Meant",
     "NewId",
     "NoConversations",
+    "NoUses",
     "Observer",
+    "OpenHook",
+    "OpenScreen",
+    "OpenSkills",
+    "OpenSource",
+    "Outbox",
+    "PlatformRow",
+    "PlatformRows",
     "Pod",
     "Pods",
     "Ranking",
@@ -85,7 +128,9 @@ __all__ = [
     "Retention",
     "ReviewQueue",
     "Reviews",
+    "Routes",
     "Runs",
+    "ScreenRecords",
     "Search",
     "SkillAuthor",
     "SkillDocuments",
@@ -93,9 +138,16 @@ __all__ = [
     "Sleep",
     "Spending",
     "Steps",
+    "Target",
     "TargetLocks",
+    "TaskMatches",
+    "TextScreen",
     "Threads",
     "Tokens",
     "UnitOfWork",
+    "Unsent",
+    "UseLog",
+    "Uses",
     "Vectors",
+    "WriteBackRecords",
 ]

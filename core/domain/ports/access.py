@@ -20,8 +20,11 @@ class Tokens(Protocol):
     async def list(self) -> Sequence[AccessToken]:
         """Return the live tokens of programs, oldest first; neither links nor sessions."""
 
+    async def sessions(self) -> Sequence[AccessToken]:
+        """Return the live sessions, newest first."""
+
     async def revoke(self, token_id: str) -> AccessToken:
-        """Revoke a token, its links and its sessions. Raises NotFound."""
+        """Revoke a token, its links and its sessions, or a session. Raises NotFound."""
 
     async def redeem(self, link_hash: str, session: AccessToken) -> AccessToken | None:
         """Consume a link and store the session it opens, with the link's name, tenant and roles.

@@ -9,12 +9,15 @@ from typing import NamedTuple, Protocol
 
 from core.domain.errors import SkillWorkerError
 from core.domain.models import (
+    Allowed,
     Change,
     ChangeRequest,
     ChangeStatus,
     DuplicateWaiter,
+    Facts,
     Fence,
     FileRef,
+    Finding,
     HistoryRecord,
     Kind,
     LaterWord,
@@ -118,7 +121,8 @@ class ChangeLog(Protocol):
     ) -> None:
         """Store a change that is not opened, replacing its target lock, together with its event.
 
-        It is held, or failed before it was opened; then with its history. Raises LeaseLost.
+        It is held, or failed before it was opened, or is on record as applied since others made it;
+        the latter two come with their history. Raises LeaseLost, Stale if its key is used.
         """
 
     async def blobs(self, refs: Sequence[FileRef]) -> Mapping[str, bytes]:
@@ -146,8 +150,8 @@ class TargetLocks(Protocol):
     async def unfinished(self, candidate_id: str) -> Sequence[Change]:
         """Return the open intents of a candidate, oldest first."""
 
-    async def latest(self, change: Change) -> Change | None:
-        """Return the newest change of the same target that was applied or is being applied."""
+    async def latest(self, tenant_id: str, kind: Kind, target_id: str) -> Change | None:
+        """Return the change of a target that is being applied, else the last that was applied."""
 
     async def abandoned(self, older_than: float) -> Sequence[Change]:
         """Return intents older than `older_than` seconds whose feedback has ended, oldest first."""
@@ -204,6 +208,9 @@ class UnitOfWork(Protocol):
 
     async def write_item(self, change: Change) -> None:
         """Write the item's next version, or close it where `after` is None. Raises Stale."""
+
+    async def note_package(self, kind: Kind, package: str) -> None:
+        """Note which package brings a kind, for when it is not there."""
 
     async def update_agent_and_tenant_skills(self, change: Change) -> None:
         """Apply a skill's CREATE, UPDATE or DELETE to the agent's and the tenant's list.
@@ -278,6 +285,24 @@ class DuplicateWaiters(Protocol):
 
     async def forget(self, feedback_id: str) -> None:
         """Forget what a piece of feedback repeated."""
+
+
+class ScreenRecords(Protocol):
+    """What the screen needs to know of the past, and what people have allowed."""
+
+    async def facts(self, change: Change) -> Facts:
+        """Return who said what a change carries out, and which of its findings are allowed."""
+
+    async def allowed(self, tenant_id: str, digests: Sequence[str]) -> Sequence[Allowed]:
+        """Return what of these findings a person of the tenant has allowed."""
+
+    async def allow(
+        self, change: Change, findings: Sequence[Finding], *, by: str, reason: str, event: RunEvent
+    ) -> None:
+        """Note that a person allows findings of a change, together with its event. Idempotent."""
+
+    async def waiting(self) -> int:
+        """Return how many changes wait because of what was found in them."""
 
 
 AHEAD = 5

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
+
+from pydantic import JsonValue
 
 from core.domain.models import (
     Agent,
     Feedback,
     FeedbackStatus,
     Fetched,
+    MaskedFeedback,
     NewFeedback,
     Outcome,
     Outline,
@@ -46,6 +50,19 @@ class FeedbackSource(Protocol):
         """Check that the source answers. Raises ConfigurationError, DependencyDown."""
 
 
+class OpenSource(Protocol):
+    """What an entry point of the group `skill_worker.sources` names: it opens a source.
+
+    `given` is the section of `skill-worker.yaml` with the entry point's name; `known` says which
+    ids are stored. Raises ConfigurationError.
+    """
+
+    def __call__(
+        self, given: Mapping[str, JsonValue], known: Deliveries, /
+    ) -> AbstractAsyncContextManager[FeedbackSource]:
+        """Open the source."""
+
+
 class Deliveries(Protocol):
     """What outside sources delivered, and which ends they have yet to be told."""
 
@@ -61,6 +78,13 @@ class Deliveries(Protocol):
 
 class Inbox(Protocol):
     """Stored feedback, and the one job that each piece has."""
+
+    async def masked(self, piece: NewFeedback) -> MaskedFeedback:
+        """Return a piece as `add` would store it, without secrets and numbers of persons.
+
+        Raises InvalidInput where one is the name of something, ScreenDown where a screen of a
+        plug-in could not look.
+        """
 
     async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
         """Store pieces and defer a job for each new one, in one transaction.

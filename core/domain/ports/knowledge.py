@@ -35,8 +35,13 @@ class Knowledge(Protocol):
     async def get(self, kind: Kind, tenant_id: str, item_id: str) -> KnowledgeItem:
         """Return an item as it stands. Raises NotFound, also if it was deleted."""
 
-    async def find_rule(self, tenant_id: str, agent_id: str, name: str) -> KnowledgeItem | None:
-        """Return the agent's decision table of that name (NFC, case folded), or None."""
+    async def find_named(
+        self, kind: Kind, tenant_id: str, agent_id: str, name: str
+    ) -> KnowledgeItem | None:
+        """Return the agent's item of that name (NFC, case folded), or None. Memories have none."""
+
+    async def packages(self) -> Mapping[Kind, str]:
+        """Return which package brought each kind of which there has been an item."""
 
     async def find_same(
         self,

@@ -55,6 +55,11 @@ def differences(new: Words, known: Words) -> list[Difference]:
     return [Difference("words", *rest)] if rest != NEITHER else []
 
 
+def name_others(one: Words, other: Words) -> bool:
+    """Whether each of two texts names someone or something that the other does not."""
+    return all(_unshared(*pair)[0] for pair in ((one, other), (other, one)))
+
+
 def have_two_subjects(one: Words, other: Words) -> bool:
     """Whether two texts are about two things: each begins with its name, or has its own code."""
     return all(_has_own_subject(*pair) for pair in ((one, other), (other, one)))

@@ -16,6 +16,7 @@ from core.knowledge.duplicates.contrasts import (
     Difference,
     differences,
     have_two_subjects,
+    name_others,
 )
 from core.knowledge.duplicates.likeness import Match, contained, covered
 from core.knowledge.duplicates.words import REMEMBERED_CHARS, Words, words_of
@@ -108,7 +109,8 @@ class Evidence:
     @property
     def is_about_another(self) -> bool:
         """Whether each names someone or something that the other does not."""
-        return any(d.what == "name" and d.new and d.known for d in self.differs)
+        # Not by `differs`: names are quick to tell, and an import asks of every near line.
+        return self.words is not None and name_others(*self.words)
 
     @property
     def is_of_one_form(self) -> bool:

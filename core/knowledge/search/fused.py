@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Container, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeVar
@@ -17,8 +17,8 @@ from core.domain.models import Hit, Kind, KnownText, Nearby
 from core.domain.models.vectors import Vector
 from core.domain.ports import Embeddings, Ranking, Vectors
 from core.knowledge.search.hits import make_hit
-from core.knowledge.search.names import names_in
-from core.knowledge.search.tokens import name_term, scan
+from core.knowledge.search.names import is_among, names_in
+from core.knowledge.search.tokens import scan
 
 # Cormack, Clarke and Büttcher 2009, "Reciprocal rank fusion outperforms Condorcet and individual
 # rank learning methods": 60 was fixed there in a pilot, and near the best on every collection.
@@ -83,8 +83,7 @@ def _key(found: Hit | KnownText) -> tuple[Kind, str]:
 
 
 def _is_named(hit: Hit, names: Container[str]) -> bool:
-    name = "" if hit.kind is Kind.MEMORY else name_term(hit.name)
-    return name in names or name_term(hit.id) in names
+    return is_among(hit.kind, hit.name, hit.id, names)
 
 
 def _hit(worded: Hit | None, meant: KnownText | None) -> Hit:
@@ -186,6 +185,23 @@ class FusedSearch:
 
     async def refresh(self, tenant_id: str) -> None:
         await self._words.refresh(tenant_id)
+
+    async def meant(
+        self, text: str, *, tenant_id: str, agent_id: str | None, limits: Mapping[Kind, int]
+    ) -> Sequence[KnownText] | None:
+        """Return the items of each kind nearest in meaning; None if no model answers in time."""
+        vector = await self._vector(text[:QUERY_CHARS], is_query=True)
+        if vector is None:
+            return None
+        found = await asyncio.gather(
+            *(
+                self._vectors.nearest(
+                    vector, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit
+                )
+                for kind, limit in limits.items()
+            )
+        )
+        return [known for near in found for known in near]
 
     async def _meaning(
         self, text: str, scope: _Scope, limit: int, *, is_query: bool = True

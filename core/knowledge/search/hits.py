@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from core.domain.messages import Message, joined
 from core.domain.models import Hit, Kind
 from core.knowledge.search.documents import headings
 from core.knowledge.search.hanja import as_hangul
+from core.knowledge.search.names import is_among
 from core.knowledge.search.tokens import (
     Reader,
     Token,
@@ -255,12 +256,19 @@ def make_hit(
     score: float,
     weights: Mapping[str, float],
     files: Sequence[str] = (),
+    names: Container[str] = (),
 ) -> Hit:
-    """Return a hit; excerpt and reason come from the first 20,000 characters."""
+    """Return a hit; excerpt and reason come from the first 20,000 characters.
+
+    `names` are the keys that the query names: of an item that is one, the reason says so first.
+    """
     text = " ".join(unicodedata.normalize("NFC", content[:SCANNED_CHARS]).split())
     parts = {**_parts(kind, name, content, files), IN_TEXT: text}
     sections = _sections(parts, whole_words(weights)) or _sections(parts, weights)
     tokens = next((section.tokens for section in sections if section.called == IN_TEXT), ())
+    why = [reason(sections, weights)] if sections else []
+    if is_among(kind, name, item_id, names):
+        why.insert(0, Message("search.named"))
     return Hit(
         id=item_id,
         kind=kind,
@@ -268,7 +276,7 @@ def make_hit(
         excerpt=_excerpt(text, tokens, weights),
         score=round(score, 4),
         agent_id=agent_id,
-        why=reason(sections, weights),
+        why=joined(why) or reason(sections, weights),
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import product
 
+from core.domain.models import Kind
 from core.knowledge.search.tokens import UNSPACED, is_little, is_name, is_single, name_term
 
 MAX_NAMES = 4_000  # candidates of a long text that are looked up; a sentence has some fifty
@@ -61,6 +62,12 @@ def names_in(text: str) -> tuple[str, ...]:
 def is_named(name: str, text: str) -> bool:
     """Whether a text names an item of this name or id."""
     return name_term(name) in names_in(text)
+
+
+def is_among(kind: Kind, name: str, item_id: str, names: Container[str]) -> bool:
+    """Whether an item is one of `names` (keys); a memory has only its id, its name is its text."""
+    key = "" if kind is Kind.MEMORY else name_term(name)
+    return key in names or name_term(item_id) in names
 
 
 def stands_out(name: str, text: str) -> bool:

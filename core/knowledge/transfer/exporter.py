@@ -1,4 +1,4 @@
-"""Export knowledge as lines that an import accepts: memories, rules, then whole skills."""
+"""Export knowledge as lines that an import accepts: memories, rules, others, then whole skills."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from core.domain.input_formats.skill_files import files_to_json
 from core.domain.models import Agent, Bundle, Kind, KnowledgeItem
+from core.domain.models.knowledge import ITEM_KINDS
 from core.domain.ports import Agents, KnowledgePages, SkillStore
 
 PAGE = 500
@@ -17,18 +18,22 @@ Line = dict[str, JsonValue]
 
 @dataclass(frozen=True, kw_only=True)
 class Exporter:
-    """Export lines in a stable order: by kind, then tenant, then id or name."""
+    """Export lines in a stable order: by kind, then tenant, then id or name.
+
+    `kinds` are all there are; skills come last.
+    """
 
     pages: KnowledgePages
     agents: Agents
     skills: SkillStore
+    kinds: Sequence[Kind] = ITEM_KINDS
 
     async def lines(
         self, *, kind: Kind | None, tenant_id: str | None, agent_id: str | None
     ) -> AsyncIterator[Line]:
         """Yield current items, of one tenant or its agent if given. Raises DependencyDown."""
         assert agent_id is None or tenant_id is not None
-        for wanted in (Kind.MEMORY, Kind.DMN_RULE):
+        for wanted in (one for one in self.kinds if one is not Kind.SKILL):
             if kind in {None, wanted}:
                 async for line in self._items(wanted, tenant_id, agent_id):
                     yield line

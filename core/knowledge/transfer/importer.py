@@ -26,6 +26,7 @@ from core.domain.models import (
     ChangeStatus,
     Compared,
     Kind,
+    KindRequest,
     KnowledgeItem,
     KnownText,
     MemoryRequest,
@@ -122,6 +123,8 @@ def _request(line: KnowledgeLine, given: Mapping[str, object]) -> ChangeRequest:
     if line.entry.kind is Kind.MEMORY:
         reach = line.entry.model_dump(include={"valid_until", "scope", "user"})
         return MemoryRequest.model_validate({**given, **reach, "content": line.text})
+    if not (kind := line.entry.kind).is_built_in:
+        return KindRequest.model_validate({**given, "target_kind": kind, "text": line.text})
     return RuleRequest.model_validate({**given, "document": line.text, "rule": _draft(line)})
 
 
@@ -142,8 +145,8 @@ def says_the_same(line: KnowledgeLine, item: KnowledgeItem, folder: Bundle | Non
         return folder is not None and dict(folder.files) == dict(line.folder)
     if line.entry.kind is Kind.MEMORY:
         return item.content.strip() == line.text.strip() and _reaches_as_far(line, item)
-    if item.content == line.text:
-        return True
+    if item.content == line.text or not line.entry.kind.is_built_in:
+        return item.content.strip() == line.text.strip()
     if line.entry.rule is None:
         return same_table(item.content, line.text)
     ids = (f"row_{number}" for number in range(1, 1 + len(line.entry.rule.rows)))

@@ -6,6 +6,9 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
+
+from pydantic import JsonValue
 
 from core.domain.errors import BundleInvalid
 from core.domain.messages import Message
@@ -64,6 +67,30 @@ def read_values(document: str) -> dict[str, Node]:
         return read_head(document[start:end])
     except HeadError as error:
         raise BundleInvalid(Message("skill.document_wrong", why=error)) from error
+
+
+def as_json(document: str) -> dict[str, JsonValue]:
+    """Return a document's head as JSON: here alone numbers and truth values are no texts.
+
+    Name and description are text whatever YAML makes of them. Raises BundleInvalid.
+    """
+    import yaml  # for agents alone: commands on folders begin without it
+
+    head = read_frontmatter(document)  # which has nothing in it that readers take differently
+    start, end, _ = find_head(document)
+    values: dict[str, object] = yaml.safe_load(document[start:end])
+    found = {str(key): _json(value) for key, value in values.items()}
+    return {**found, "name": head.name, "description": head.description}
+
+
+def _json(value: object) -> JsonValue:
+    if isinstance(value, dict):
+        return {str(key): _json(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_json(item) for item in value]
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def write_frontmatter(name: str, description: str) -> str:

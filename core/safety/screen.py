@@ -1,0 +1,334 @@
+"""What a change adds that may do harm: findings, with a code, a severity and the exact span.
+
+A plain text passes this module alone; the others are called where there is something to look at.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
+
+from core.decision_table.document.markup import said_in
+from core.domain.models import Finding, Kind, ScreenSeverity
+from core.safety import (
+    english,
+    english_silence,
+    english_to_models,
+    hidden,
+    korean,
+    korean_to_models,
+    masking,
+    meanings,
+    payments,
+)
+from core.safety.config import DEFAULT, ScreenConfig
+from core.safety.findings import PLACEHOLDER, finding, lines_around, severity_of
+from core.safety.rules import Rule
+
+_Found = tuple[str, int, int]
+_ENGLISH = (
+    *english.RULES,
+    *english_silence.RULES,
+    *english_to_models.RULES,
+    *payments.ENGLISH_RULES,
+    *meanings.ENGLISH_RULES,
+)
+_KOREAN = (*korean.RULES, *korean_to_models.RULES, *meanings.KOREAN_RULES)
+_HANGUL = re.compile("[\uac00-\ud7a3]")
+_WORDS = re.compile("[a-z]{3}")
+_FORMS = str.maketrans("‘’‚“”„«»\u00a0\u3000：；（）", '\'\'\'"""""  :;()')
+_CODE = re.compile(
+    r"```|~~~|\n {4}|\bskill|스킬|allowed-tools|allowed_tools|허용\s?도구|\b(?:curl"
+    r"|wget|sudo|chmod|nslookup|eval|exec|iex|base64)\b"
+    r"|\brm -|/dev/tcp|permission|sandbox|privileged|--yolo|bash\(|import "
+    r"|powershell|도구|description|권한|모든 대화|every (?:message|conversation"
+    r"|request)"
+    r"|\bany (?:request|topic|question|task)|whatever the topic|pre-approved"
+    r"|standing permission|어떤 (?:질문|요청)|무엇을 요청"
+)
+_ENDS = re.compile(r"\n|;|[.!?。](?=\s|$)| / ")
+_BOUNDED = re.compile(
+    r"(?:\b(?:up to|under|below|less than|at most|no more than|within"
+    r"|max(?:imum)?(?: of)?|smaller than|fewer than|not (?:over|above"
+    r"|exceeding))|[<≤]=?)\s*(?:of )?[€$£₩¥]?\s?\d"
+    r"|\d[\d,.]*\s?(?:만|천|백|억)?\s?(?:원|달러|유로|개|건|일|시간|분"
+    r"|kg|g|%|퍼센트|명|회|장|매|권|박|주|km)?\s?(?:어치|짜리|상당)?\s?(?:이하"
+    r"|미만|까지|이내|안쪽|밑)"
+)
+_REQUIRED = re.compile(
+    r"(?:approv|sign(?:s|ed|ature|-?off)|verif|confirm|second (?:person"
+    r"|pair)|call-?back|inspect|review|checks?\b)[^.\n]{0,60}\b(?:needed"
+    r"|required|first|before|must|necessary)\b"
+    r"|\b(?:needs?|must|requires?|only (?:after|with)|have to"
+    r"|has to)\b[^.\n]{0,60}(?:approv|sign|verif|confirm|inspect|review"
+    r"|check)"
+    r"|(?:승인|결재|본인\s?확인|확인|검수|검토|서명|인증|대조|심사)[^.\n]{0,14}(?:필요"
+    r"|받아야|받는다|받습니다|받고|거쳐|거친|거칩|해야|한\s?(?:다음|뒤"
+    r"|후)|후에|필수|있어야)"
+)
+_CONTROLS = re.compile(
+    r"approv|sign|verif|confirm|inspect|review|check|승인|결재|확인|검수|검토|서명|인증|대조|심사"
+)
+_LONGEST_CLAUSE = 300
+_MOST = 200
+_NEAR = 32
+_LINE = 1000
+_BLANKS = re.compile(r"\s+")
+
+
+def screen(
+    before: str | None,
+    after: str,
+    *,
+    place: str = "",
+    kind: Kind | None = None,
+    config: ScreenConfig = DEFAULT,
+) -> tuple[Finding, ...]:
+    """Return what `after` adds to `before` that may do harm, in order of the span.
+
+    What stood in `before` is not judged again, wherever it moved. Spans count characters of
+    `after`. Secrets and numbers of persons are found too, masked or not, so that a change that
+    brings one tells of it: mask first, and screen what is stored. Never raises on any text.
+    """
+    if kind is Kind.AGENT_SKILLS:  # a list of names
+        return ()
+    if kind is Kind.DMN_RULE:  # ids look like addresses of wallets, and schemas like links
+        before, after = before and said_in(before), said_in(after)
+    found = _apart(_added(before, after, _found(after, place, kind, before, config)))
+    if before and after:
+        found += _removed(before, after)
+    if config.extra:
+        found += _added(before, after, _extra(after, config))
+    return tuple(_findings(sorted(found, key=_order), after, place, config))
+
+
+def screen_skill(
+    before: Mapping[str, bytes],
+    after: Mapping[str, bytes],
+    *,
+    config: ScreenConfig = DEFAULT,
+) -> tuple[Finding, ...]:
+    """Return what a skill's folder adds that may do harm, by file and span; paths to bytes.
+
+    `before` is {} for a new skill. The place of a finding is the path of its file.
+    """
+    known = "\n".join(map(decoded, before.values()))
+    findings: list[Finding] = []
+    for path in sorted(after, key=lambda path: (path != "SKILL.md", path)):
+        if before.get(path) == after[path]:
+            continue
+        text = decoded(after[path])
+        if text:
+            kind = Kind.SKILL
+            findings += screen(known or None, text, place=path, kind=kind, config=config)
+    return tuple(findings)
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a file; "" for one that is binary."""
+    if b"\0" in data[:8000] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return ""
+    try:
+        return data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp949", "replace")
+
+
+def _found(
+    text: str, place: str, kind: Kind | None, before: str | None, config: ScreenConfig
+) -> Iterator[_Found]:
+    plain, places = text, list[int]()
+    if hidden.SIGNS.search(text):
+        yield from hidden.hidden(text)
+        plain, places = masking.without_invisible(text)
+    folded = plain if plain.isascii() else plain.translate(_FORMS)
+    folded = folded.lower() if len(folded.lower()) == len(folded) else folded
+    found = list(_said(folded))
+    if payments.SIGNS.search(folded):
+        found += payments.accounts(folded)
+        found += _noted(folded, before, config)
+    is_skill = bool(place) or kind is Kind.SKILL
+    if is_skill or _CODE.search(folded):
+        from core.safety.code import code_findings
+
+        found += code_findings(plain, folded, config, place, is_skill=is_skill)
+    for code, start, end in found:
+        yield (code, places[start], places[end - 1] + 1) if places else (code, start, end)
+    if any(sign in folded for sign in masking.SIGNS) or masking.DIGITS.search(text):
+        for hit in masking.sensitive(text):
+            yield masking.code_of(hit.label), hit.start, hit.end
+    if "[masked:" in text:
+        for one in PLACEHOLDER.finditer(text):
+            yield masking.code_of(one[1]), one.start(), one.end()
+
+
+def _said(folded: str) -> Iterator[_Found]:
+    """Yield what the rules of both languages find."""
+    if _WORDS.search(folded):
+        for rule in _ENGLISH:
+            yield from _matches(rule, folded)
+    if _HANGUL.search(folded):
+        for rule in _KOREAN:
+            yield from _matches(rule, folded)
+
+
+def _matches(rule: Rule, folded: str) -> Iterator[_Found]:
+    if rule.signs and not any(sign in folded for sign in rule.signs):
+        return
+    for number, one in enumerate(rule.pattern.finditer(folded)):
+        start, end = one.span()
+        if number == _MOST:  # what is so often like it is for a person
+            yield rule.code, start, len(folded)
+            return
+        begin, until = _clause(folded, start, end)
+        clause = folded[begin:until]
+        if rule.needs is not None and not rule.needs.search(clause):
+            continue
+        if rule.unless is not None and _is_ordinary(rule, clause, start - begin, end - begin):
+            continue
+        while start < end and folded[start] in "\n ,.-":
+            start += 1
+        bounded = rule.bounded and _BOUNDED.search(clause)
+        yield ("threshold.new" if bounded else rule.code), start, end
+
+
+def _is_ordinary(rule: Rule, clause: str, start: int, end: int) -> bool:
+    """Whether what stands beside a match says that it is nothing harmful."""
+    assert rule.unless is not None
+    head, tail = clause[:start], clause[end:]
+    if rule.code.startswith("control."):  # a "never" further away is about something else
+        if not clause.startswith("without", start):
+            head = head[-_NEAR:].rpartition(", ")[2]
+        tail = tail[: 2 * _NEAR]
+    return bool(rule.unless.search(head) or rule.unless.search(tail))
+
+
+def _clause(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return where the clause around a span begins and ends."""
+    begin = max(0, start - _LONGEST_CLAUSE)
+    for one in _ENDS.finditer(text, begin, start):
+        begin = one.end()
+    after = _ENDS.search(text, end, min(len(text), end + _LONGEST_CLAUSE))
+    return begin, after.start() if after else min(len(text), end + _LONGEST_CLAUSE)
+
+
+def _noted(folded: str, before: str | None, config: ScreenConfig) -> Iterator[_Found]:
+    known = (before or "").lower()
+    for code, start, end in payments.noted(folded):
+        if code == "link.new_host":
+            link = payments.LINK.match(folded, start)
+            host = link[1] if link else ""
+            own = (*config.own_hosts, *config.allowed_hosts)
+            if host in known or any(fnmatchcase(host, name.lower()) for name in own):
+                continue
+        yield code, start, end
+
+
+# ---- what is new -----------------------------------------------------------------------------
+
+
+def _units(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the sentences of a text: where, and their normal form."""
+    at = 0
+    for one in _ENDS.finditer(text):
+        if one.end() > at:
+            yield at, one.end(), _normal(text[at : one.end()])
+        at = one.end()
+    if at < len(text):
+        yield at, len(text), _normal(text[at:])
+
+
+def _normal(unit: str) -> str:
+    return _BLANKS.sub(" ", unit).strip(" \n;./-*·•>#").casefold()
+
+
+def _added(before: str | None, after: str, found: Iterator[_Found]) -> list[_Found]:
+    """Return what is found where something is new."""
+    spans = list(found)
+    if not before or not spans:
+        return spans
+    is_new = news(before, after)
+    return [one for one in spans if is_new(one[1], one[2])]
+
+
+def news(before: str, after: str) -> Callable[[int, int], bool]:
+    """Return what says of a span of `after` whether something in it did not stand in `before`."""
+    new = _new(before, after)
+    ends = [end for _, end in new]
+
+    def is_new(start: int, end: int) -> bool:
+        at = bisect_right(ends, start)
+        return at < len(new) and new[at][0] < end
+
+    return is_new
+
+
+def _new(before: str, after: str) -> list[tuple[int, int]]:
+    """Return where sentences stand that did not stand before, in order."""
+    known = {unit for _, _, unit in _units(before)}
+    return [(start, end) for start, end, unit in _units(after) if unit and unit not in known]
+
+
+def _removed(before: str, after: str) -> list[_Found]:
+    """Return where an edit took out the last that asked for an approval or a verification."""
+    if _CONTROLS.search(after.lower()) or not _REQUIRED.search(before.lower()):
+        return []
+    new = _new(before, after)
+    start, end = new[0] if new else (0, min(len(after), _LINE))
+    return [("control.removed", start, end)]
+
+
+def _extra(after: str, config: ScreenConfig) -> Iterator[_Found]:
+    for extra in config.extra:
+        for one in re.finditer(extra.pattern, after):
+            yield f"extra.{extra.name}", one.start(), one.end()
+
+
+# ---- findings --------------------------------------------------------------------------------
+
+
+def _order(found: _Found) -> tuple[int, int, str]:
+    return found[1], found[2], found[0]
+
+
+def _apart(found: list[_Found]) -> list[_Found]:
+    """Return each finding once; of those of one code that overlap one, all they span."""
+    apart: list[_Found] = []
+    last: dict[str, int] = {}
+    for code, start, end in sorted(found, key=_order):
+        at = last.get(code)
+        if at is not None and start < apart[at][2]:
+            apart[at] = (code, apart[at][1], max(end, apart[at][2]))
+            continue
+        last[code] = len(apart)
+        apart.append((code, start, end))
+    return apart
+
+
+def _findings(
+    found: list[_Found], after: str, place: str, config: ScreenConfig
+) -> Iterator[Finding]:
+    if not found:
+        return
+    extras = {f"extra.{extra.name}": extra.severity for extra in config.extra}
+    for code, start, end in found:
+        severity = extras.get(code) or severity_of(code, config)
+        begin, until = lines_around(after, start, end)
+        raw = code.startswith(("secret.", "personal_id.")) and not PLACEHOLDER.match(after, start)
+        if raw and code.startswith("secret."):
+            severity = ScreenSeverity.MASK
+        if severity is None:
+            continue
+        yield finding(
+            code,
+            (start, end),
+            severity,
+            quote=f"[masked:{code.partition('.')[2].replace('_', '-')}]"
+            if raw
+            else after[start:end],
+            context=masking.mask(after[begin:until]).text,
+            place=place,
+            text=code.partition(".")[2],
+        )

@@ -1,0 +1,481 @@
+"""What a shell script does that may do harm, by its syntax tree (tree-sitter-bash)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+from core.safety.surroundings import PERSISTENT, SECRETS, Found, Surroundings
+
+_LONGEST_LINE = 8_000
+_PROMPT = re.compile(r"^(\s*)[$%] (?=\S)", re.MULTILINE)
+_FETCH = {"curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "xh", "iwr", "axel"}
+_SHELLS = {"sh", "bash", "zsh", "dash", "ksh", "ash", "fish"}
+_RUNNERS = {
+    *_SHELLS,
+    "python",
+    "python2",
+    "python3",
+    "perl",
+    "ruby",
+    "node",
+    "php",
+    "deno",
+    "bun",
+    "osascript",
+    "pwsh",
+    "powershell",
+    "source",
+    ".",
+    "eval",
+}
+_PREFIXES = {
+    "sudo",
+    "doas",
+    "env",
+    "nohup",
+    "time",
+    "exec",
+    "command",
+    "builtin",
+    "nice",
+    "setsid",
+    "timeout",
+    "xargs",
+    "stdbuf",
+    "busybox",
+}
+_DECODERS = re.compile(r"^(?:base64|base32|xxd|openssl|uudecode|gunzip|zcat|rev|tr|gpg|basenc)$")
+_SENDS = re.compile(
+    r"^(?:-d|--data.*|-F|--form.*|-T|--upload-file.*|--json.*|--post-data.*"
+    r"|--post-file.*|--body-.*)"
+)
+_SENDERS = {
+    "nc",
+    "ncat",
+    "netcat",
+    "socat",
+    "telnet",
+    "ftp",
+    "tftp",
+    "sftp",
+    "lftp",
+    "sendmail",
+    "mail",
+    "mailx",
+    "mutt",
+    "swaks",
+    "croc",
+    "ngrok",
+    "cloudflared",
+    "chisel",
+}
+_ASKERS = {"nslookup", "dig", "host", "ping", "drill", "traceroute", "getent"}
+_REMOTE = re.compile(r"^(?:[\w.-]+@)?[\w.-]+\.[\w.-]+:|^(?:s3|gs|sftp|ssh|rsync|ftp)://|::")
+_BROAD = re.compile(
+    r"^(?:/|/\*+|~|~/?|~/\*+|\$\{?HOME\}?/?|\$\{?HOME\}?/\*+|\.\.?/?|\.\./.*"
+    r"|.*/\.\./?\*?|\*|\./?\*|/(?:bin|boot|dev|etc|home|lib|mnt|media"
+    r"|opt|proc|root|sbin|srv|sys|usr|var|Users|Volumes|Library|Applications)(?:/\*?)?"
+    r"|[A-Za-z]:[\\/]?\*?|/c/?|\$\{?(?:PWD|OLDPWD|USERPROFILE)\}?(?:/\*)?)$"
+)
+_HOST = re.compile(r"(?:\d{1,3}(?:\.\d{1,3}){3}|localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:/\S*)?")
+_URL = re.compile(
+    r"(?:https?|ftp)://[^\s\"'|;)]+|\b(?:\d{1,3}\.){3}\d{1,3}\b"
+    r"|\b[\w-]+(?:\.[\w-]+)+(?:/\S*)?"
+)
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def shell_findings(code: str, around: Surroundings) -> Iterator[Found]:
+    """Yield what a script does that may do harm, by spans of the script."""
+    script = _Script(around)
+    for start, part in _parts(_PROMPT.sub(r"\1  ", code)):
+        if len(part) > _LONGEST_LINE:  # nobody reads it, and the parser's time grows by the square
+            yield "code.hides", start, start + len(part)
+        for found, begin, end in script.findings(part[:_LONGEST_LINE]):
+            yield found, start + begin, start + end
+
+
+def _parts(code: str) -> Iterator[tuple[int, str]]:
+    """Yield a script in parts of whole lines."""
+    start = 0
+    while start < len(code):
+        end = start + _LONGEST_LINE
+        if end < len(code):
+            cut = code.rfind("\n", start, end) + 1 or code.find("\n", end) + 1
+            end = cut or len(code)
+        yield start, code[start:end]
+        start = end
+
+
+class _Script:
+    """One script: its commands in order, what it fetched, what variables hold."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._data, self._ascii = b"", True
+        self._fetched: set[str] = set()
+        self._values: dict[str, str] = {}
+
+    def findings(self, code: str) -> Iterator[Found]:
+        """Yield what the next part of the script does, by spans of the part."""
+        self._data = code.encode("utf-8", "replace")
+        self._ascii = len(self._data) == len(code)
+        root = _parser().parse(self._data).root_node
+        # With a stack: scripts nest deeper than Python recurses.
+        stack = [root]
+        nodes: list[Node] = []
+        while stack:
+            node = stack.pop()
+            nodes.append(node)
+            stack.extend(reversed(node.named_children))
+        for node in nodes:
+            if node.type == "variable_assignment":
+                name, _, value = self._text(node).partition("=")
+                self._values[name.rstrip("+")] = value.strip("\"'")
+            if node.type == "pipeline":
+                yield from self._pipeline(node)
+            elif node.type == "command":
+                yield from self._command(node)
+            elif node.type == "file_redirect":
+                yield from self._redirect(node)
+            elif node.type == "function_definition" and re.search(
+                rb"\{\s*(\S+)\s*\|\s*\1\s*&", self._data[node.start_byte : node.end_byte]
+            ):
+                yield self._found("code.deletes_broadly", node)
+
+    def _text(self, node: Node) -> str:
+        return self._data[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def _found(self, code: str, node: Node) -> Found:
+        start, end = node.start_byte, node.end_byte
+        if not self._ascii:
+            start = len(self._data[:start].decode("utf-8", "replace"))
+            end = len(self._data[: node.end_byte].decode("utf-8", "replace"))
+        return code, start, end
+
+    def _words(self, node: Node) -> list[str]:
+        """Return a command as words without quotes, without what only runs another command."""
+        words = [self._word(child) for child in node.named_children if "redirect" not in child.type]
+        while words and words[0].rpartition("/")[2] in _PREFIXES and len(words) > 1:
+            first = words.pop(0).rpartition("/")[2]
+            while words and (
+                words[0].startswith("-")
+                or "=" in words[0]
+                or (first == "timeout" and words[0][:1].isdigit())
+            ):
+                words.pop(0)
+        if words:
+            words[0] = words[0].rpartition("/")[2] or words[0]
+        return words
+
+    def _word(self, node: Node) -> str:
+        text = self._text(node)
+        if node.type == "command_name" or len(text) > 4000:
+            text = text.replace("\\", "") if "\\" in text and len(text) < 100 else text
+        return re.sub(r"(?<!\\)[\"']", "", text) if node.type != "raw_string" else text[1:-1]
+
+    def _pipeline(self, node: Node) -> Iterator[Found]:
+        commands = [
+            child
+            for child in node.named_children
+            if child.type in ("command", "redirected_statement", "subshell")
+        ]
+        names = []
+        for child in commands:
+            inner = (
+                child.named_children[0]
+                if child.type == "redirected_statement" and child.named_children
+                else child
+            )
+            words = self._words(inner) if inner.type == "command" else []
+            names.append(words or [""])
+        fetched = decoded = echoed = env = False
+        for words in names:
+            name = words[0]
+            runs = name in _RUNNERS and not any(
+                re.search(r"\.\w{1,4}$", word) for word in words[1:2]
+            )
+            if runs and (
+                len(words) == 1
+                or (
+                    words[1].startswith(("-", "/dev/stdin"))
+                    and "-c" not in words
+                    and "-m" not in words
+                )
+            ):
+                if fetched:
+                    yield self._found("code.runs_fetched", node)
+                elif decoded or echoed:
+                    yield self._found("code.hides", node)
+            if env and (name in _FETCH or name in _SENDERS):
+                yield self._found("code.phones_out", node)
+            fetched = fetched or name in _FETCH
+            decoded = decoded or bool(_DECODERS.match(name))
+            echoed = echoed or (
+                name in ("echo", "printf")
+                and any("\\x" in word or len(word) > 200 for word in words)
+            )
+            env = env or (
+                name
+                in (
+                    "env",
+                    "printenv",
+                    "cat",
+                    "tar",
+                    "zip",
+                    "set",
+                    "history",
+                    "find",
+                    "ls",
+                    "grep",
+                    "ps",
+                    "whoami",
+                    "id",
+                )
+                and self._is_private(words)
+            )
+
+    @staticmethod
+    def _is_private(words: list[str]) -> bool:
+        return words[0] in ("env", "printenv", "set", "history", "whoami", "id", "ps") or any(
+            map(SECRETS.search, words[1:])
+        )
+
+    def _command(self, node: Node) -> Iterator[Found]:
+        words = self._words(node)
+        if not words:
+            return
+        name, args = words[0], words[1:]
+        text = self._text(node)
+        yield from self._runs(node, name, args, text)
+        yield from self._sends(node, name, args, text)
+        if any(SECRETS.search(self._expanded(arg)) for arg in args) and name not in (
+            "echo",
+            "printf",
+            "grep",
+            "rg",
+            "touch",
+            "git",
+        ):
+            yield self._found("code.reads_credentials", node)
+        yield from self._deletes(node, name, args)
+        if (
+            (name == "crontab" and "-l" not in args)
+            or name in ("schtasks", "launchctl", "useradd", "adduser", "visudo")
+            or (name == "systemctl" and "enable" in args)
+            or (
+                name in ("tee", "cp", "mv", "install", "ln")
+                and args
+                and PERSISTENT.search(args[-1])
+            )
+            or (name == "git" and PERSISTENT.search(text))
+        ):
+            yield self._found("code.persists", node)
+        if (
+            (name == "history" and "-c" in args)
+            or (name in ("unset", "export", "set") and "HIST" in text)
+            or (name == "set" and "history" in args)
+        ):
+            yield self._found("code.hides", node)
+
+    def _expanded(self, word: str) -> str:
+        return re.sub(r"\$\{?(\w+)\}?", lambda one: self._values.get(one[1], one[0]), word)
+
+    def _runs(self, node: Node, name: str, args: list[str], text: str) -> Iterator[Found]:
+        inner = "".join(self._text(child) for child in self._substitutions(node))
+        if name in _RUNNERS and inner:
+            if re.search(r"\b(?:curl|wget|fetch|nc)\b", inner):
+                yield self._found("code.runs_fetched", node)
+            elif name in ("eval", ".", "source", *_SHELLS) and re.search(
+                r"base64|xxd|openssl|\\x|rev\b|gunzip|printf", inner
+            ):
+                yield self._found("code.hides", node)
+        if name == "eval" and not inner and re.search(r"\$\{?\w+", text):
+            values = self._expanded(" ".join(args))
+            if re.search(r"curl|wget|base64|\\x", values):
+                yield self._found(
+                    "code.runs_fetched" if "base64" not in values else "code.hides", node
+                )
+        if name in _FETCH:
+            self._fetched |= {word.rpartition("/")[2] for word in self._outputs(name, args)}
+        ran = [name, *args[:1]] if name in _RUNNERS else [name]
+        if name not in _FETCH and any(
+            word.rpartition("/")[2] in self._fetched for word in ran if word
+        ):
+            yield self._found("code.runs_fetched", node)
+        if name in (
+            "pip",
+            "pip3",
+            "npm",
+            "uv",
+            "pipx",
+            "gem",
+            "yarn",
+            "pnpm",
+            "npx",
+            "uvx",
+        ) and any(re.match(r"(?:git\+|https?://)", arg) or "index-url" in arg for arg in args):
+            yield self._found("code.runs_fetched", node)
+        if name in ("certutil", "mshta", "regsvr32", "bitsadmin"):
+            yield self._found("code.runs_fetched", node)
+        yield from self._inner(node, name, args)
+
+    def _inner(self, node: Node, name: str, args: list[str]) -> Iterator[Found]:
+        """Yield what a program does that is given as an argument (`python -c`, `node -e`)."""
+        flags = [
+            at
+            for at, arg in enumerate(args[:-1])
+            if arg in ("-c", "-e", "-r", "-lc", "--eval", "-p", "-Command")
+        ]
+        if not flags or name not in _RUNNERS:
+            return
+        language = "shell" if name in _SHELLS else "other"
+        program = args[flags[0] + 1]
+        if name.startswith("python"):
+            language, program = "python", self._raw(node, flags[0] + 1)
+        for code in self._around.codes_of(language, program):
+            yield self._found(code, node)
+
+    def _raw(self, node: Node, at: int) -> str:
+        """Return an argument as the program gets it, with the quotes inside it."""
+        words = [
+            child
+            for child in node.named_children
+            if child.type != "command_name" and "redirect" not in child.type
+        ]
+        text = self._text(words[at]) if at < len(words) else ""
+        return text[1:-1].replace('\\"', '"') if text[:1] in "\"'" else text
+
+    def _substitutions(self, node: Node) -> Iterator[Node]:
+        stack = list(node.named_children)
+        while stack:
+            child = stack.pop()
+            if child.type in ("command_substitution", "process_substitution"):
+                yield child
+            else:
+                stack.extend(child.named_children)
+
+    @staticmethod
+    def _outputs(name: str, args: list[str]) -> Iterator[str]:
+        for at, arg in enumerate(args):
+            if (
+                arg in ("-o", "-O", "--output", "--output-document")
+                and at + 1 < len(args)
+                and not args[at + 1].startswith(("-", "http"))
+            ) or (
+                re.match(r"-\w*[oO]\w*$", arg)
+                and at + 1 < len(args)
+                and name == "curl"
+                and not args[at + 1].startswith("-")
+            ):
+                yield args[at + 1]
+            elif arg.startswith(("http://", "https://")):
+                yield arg.partition("?")[0]
+
+    def _sends(self, node: Node, name: str, args: list[str], text: str) -> Iterator[Found]:
+        urls = [
+            url
+            for arg in args
+            for url in _URL.findall(self._expanded(arg))
+            if "://" in url or name not in _FETCH
+        ]
+        urls += [arg for arg in args if _HOST.fullmatch(arg)]
+        foreign = [url for url in urls if not self._around.allows(url)]
+        if name in _FETCH and (foreign or not urls):
+            posts = any(map(_SENDS.match, args)) or re.search(
+                r"(?:-X|--request|--method)[ =]?[\"']?(?:POST|PUT|PATCH)", text
+            )
+            inner = "".join(self._text(child) for child in self._substitutions(node))
+            tells = re.search(
+                r"\b(?:cat|env|printenv|base64|whoami|hostname|id|history|grep|tar"
+                r"|head|tail|jq|xxd)\b",
+                inner,
+            )
+            if posts or tells:
+                yield self._found("code.phones_out", node)
+        elif (
+            (name in _SENDERS and (foreign or not urls) and "-h" not in args and args)
+            or (
+                name in _ASKERS
+                and re.search(r"\$[({\w]|`", text)
+                and any("." in arg for arg in args)
+            )
+            or (
+                name in ("scp", "rsync", "ssh", "aws", "gsutil", "rclone")
+                and any(_REMOTE.search(arg) for arg in args)
+                and args[0] != "help"
+            )
+            or (name == "git" and "push" in args and any("://" in arg for arg in args) and foreign)
+        ):
+            yield self._found("code.phones_out", node)
+        if (
+            name in ("env", "printenv")
+            and not args
+            and node.parent is not None
+            and node.parent.type in ("command_substitution", "pipeline")
+            and re.search(rb"curl|wget|nslookup|dig |nc |/dev/tcp|http", self._data)
+        ):
+            yield self._found("code.reads_credentials", node)
+
+    def _redirect(self, node: Node) -> Iterator[Found]:
+        text = self._text(node)
+        if "/dev/tcp/" in text or "/dev/udp/" in text:
+            yield self._found("code.phones_out", node.parent or node)
+        if text.lstrip("0123456789&").startswith(">") and PERSISTENT.search(text):
+            yield self._found("code.persists", node.parent or node)
+        if re.match(r"\d?>>?\s*/dev/(?:sd|nvme|hd|disk)", text):
+            yield self._found("code.deletes_broadly", node.parent or node)
+        if text.startswith("<") and SECRETS.search(text[1:].strip()):
+            yield self._found("code.reads_credentials", node.parent or node)
+
+    def _deletes(self, node: Node, name: str, args: list[str]) -> Iterator[Found]:
+        targets = [self._expanded(arg) for arg in args if not arg.startswith("-")]
+        broad = any(
+            _BROAD.match(target) or _BROAD.match(arg)
+            for target, arg in zip(targets, [a for a in args if not a.startswith("-")], strict=True)
+        )
+        recursive = any(
+            re.match(r"-\w*[rR]|--recursive|--no-preserve-root|/s\b", arg) for arg in args
+        )
+        if (
+            (
+                name in ("rm", "unlink", "shred", "srm", "del", "rd", "rmdir", "trash")
+                and broad
+                and (recursive or any("*" in t for t in targets) or name == "shred")
+            )
+            or (
+                name == "find"
+                and (
+                    "-delete" in args
+                    or ("-exec" in args and re.search(r"\b(?:rm|shred)\b", " ".join(args)))
+                )
+                and targets
+                and _BROAD.match(targets[0])
+                and targets[0] not in (".", "./")
+            )
+            or (
+                name.startswith("mkfs")
+                or name in ("wipefs", "fdisk")
+                or (name == "dd" and any(re.match(r"of=/dev/(?!null|stdout)", arg) for arg in args))
+            )
+        ):
+            yield self._found("code.deletes_broadly", node)
+        elif (
+            (name in ("chmod", "chown") and broad and (recursive or "777" in args))
+            or name in ("sudo", "su", "doas")
+            or (name == "docker" and "--privileged" in args)
+        ):
+            yield self._found("tools.no_wall", node)
