@@ -11,7 +11,8 @@ import os
 import re
 import secrets
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,10 +25,12 @@ from core.domain.messages import Message
 from core.domain.models.access import AccessToken, Role, TokenKind
 from core.domain.models.base import Model
 from core.domain.ports import NewId, Tokens
+from core.domain.tasks import over_all_tenants
 
 log = structlog.get_logger(__name__)
 
 ALL_ROLES = tuple(Role)
+OF_AGENTS = (Role.READ, Role.SUBMIT)
 FIRST = "first"
 LINK_LIFE = timedelta(minutes=10)
 SESSION_LIFE = timedelta(hours=12)
@@ -40,14 +43,21 @@ class Made(Model):
 
     secret: SecretStr
     token: AccessToken
+    lasts: int | None = None  # seconds, None without an end
 
 
 class Grant(Model):
-    """What a token or a link permits its bearer; `tenant_id` None: in all tenants."""
+    """What a token or a link permits its bearer; `tenant_id` None: in all tenants.
+
+    `subject` is the person, as an identity provider calls them. With an `agent_id` it is for that
+    agent of the tenant, to use what it knows.
+    """
 
     name: str
     tenant_id: str | None = None
+    agent_id: str | None = None
     roles: tuple[Role, ...] = ALL_ROLES
+    subject: str | None = None
 
 
 def make_secret() -> str:
@@ -73,6 +83,7 @@ class Access:
     new_id: NewId
     now: Callable[[], datetime] = utc_now
     make_secret: Callable[[], str] = field(default=make_secret, repr=False)
+    person_life: timedelta = SESSION_LIFE  # of a session that an identity provider vouched for
 
     async def find(self, secret: str, kind: TokenKind) -> AccessToken | None:
         """Return the live token of this kind that a secret stands for. Raises DatabaseDown."""
@@ -99,28 +110,58 @@ class Access:
         """Open a session by a link; None if it is wrong, used or expired."""
         if not _SECRET.fullmatch(link_secret):
             return None
-        wanted = self._made(TokenKind.SESSION, Grant(name="link"), SESSION_LIFE)
+        link = await self.find(link_secret, TokenKind.LINK)
+        life = self.person_life if link is not None and link.subject else SESSION_LIFE
+        wanted = self._made(TokenKind.SESSION, Grant(name="link"), life)
         session = await self.tokens.redeem(hash_of(link_secret), wanted.token)
         if session is None:
             return None
         log.info("session.opened", token=session.id, name=session.name)
-        return Made(secret=wanted.secret, token=session)
+        return Made(secret=wanted.secret, token=session, lasts=wanted.lasts)
 
     async def open_session(self, token_secret: str) -> Made | None:
-        """Open a session by a token, no longer than the token lasts; None if it is wrong."""
+        """Open a session by a token, no longer than the token lasts; None if it is wrong.
+
+        The console is for people: an agent's token opens none.
+        """
         parent = await self.find(token_secret, TokenKind.TOKEN)
-        if parent is None:
+        if parent is None or parent.agent_id is not None:
             return None
         grant = Grant(name=parent.name, tenant_id=parent.tenant_id, roles=parent.roles)
         made = await self._add(TokenKind.SESSION, grant, SESSION_LIFE, parent=parent.id)
         log.info("session.opened", token=made.token.id, name=made.token.name)
         return made
 
-    async def close_session(self, secret: str) -> None:
-        """End a session; one that has already ended is no error."""
+    async def admit(self, person: Grant) -> Made:
+        """Open a session for a person whom an identity provider has vouched for."""
+        made = await self._add(TokenKind.SESSION, person, self.person_life)
+        log.info("session.opened", token=made.token.id, name=made.token.name)
+        return made
+
+    async def close_session(self, secret: str, *, everywhere: bool = False) -> AccessToken | None:
+        """End a session, `everywhere` all of the same person; one that has ended is no error."""
         session = await self.find(secret, TokenKind.SESSION)
         if session is not None:
-            await self.tokens.revoke(session.id)
+            with over_all_tenants():  # one person may have sessions of several
+                sessions = await self.tokens.sessions()
+            own = [one for one in sessions if _is_same_person(one, session)]
+            await self._end(own if everywhere else [session])
+        return session
+
+    async def end(self, wanted: str) -> Sequence[AccessToken]:
+        """End a session by its id, or all of a name. Raises NotFound."""
+        live = await self.tokens.sessions()
+        found = [s for s in live if s.id == wanted] or [s for s in live if s.name == wanted]
+        if not found:
+            raise NotFound(Message("no.session", id=wanted), hint=Message("see.sessions"))
+        await self._end(found)
+        return found
+
+    async def _end(self, sessions: Sequence[AccessToken]) -> None:
+        for session in sessions:
+            with suppress(NotFound):  # it has ended meanwhile
+                await self.tokens.revoke(session.id)
+                log.info("session.ended", token=session.id, name=session.name)
 
     async def revoke(self, wanted: str) -> AccessToken:
         """Revoke a token by id or name, and the sessions opened with it. Raises NotFound."""
@@ -160,12 +201,21 @@ class Access:
             hash=hash_of(secret),
             name=grant.name,
             tenant_id=grant.tenant_id,
+            agent_id=grant.agent_id,
             roles=grant.roles,
             parent=parent,
             on_purpose=on_purpose,
+            subject=grant.subject,
             expires_at=None if life is None else self.now() + life,
         )
-        return Made(secret=SecretStr(secret), token=token)
+        lasts = None if life is None else int(life.total_seconds())
+        return Made(secret=SecretStr(secret), token=token, lasts=lasts)
+
+
+def _is_same_person(one: AccessToken, other: AccessToken) -> bool:
+    if one.subject is not None or other.subject is not None:
+        return one.subject == other.subject
+    return (one.name, one.tenant_id, one.parent) == (other.name, other.tenant_id, other.parent)
 
 
 def _checked(grant: Grant) -> Grant:
@@ -181,7 +231,21 @@ def _checked(grant: Grant) -> Grant:
             Message("tokens.roles"),
             hint=Message("tokens.hint_roles", roles=", ".join(ALL_ROLES)),
         )
+    if grant.agent_id is not None:
+        _check_agent(grant)
     return grant.model_copy(update={"roles": tuple(dict.fromkeys(grant.roles))})
+
+
+def _check_agent(grant: Grant) -> None:
+    """Raise InvalidInput if no agent could hold the grant."""
+    if grant.tenant_id is None:
+        raise InvalidInput(Message("tokens.agent_tenant"), hint=Message("access.say_tenant"))
+    more = [role for role in grant.roles if role not in OF_AGENTS]
+    if more:
+        raise InvalidInput(
+            Message("tokens.agent_roles", roles=", ".join(more)),
+            hint=Message("tokens.hint_roles", roles=", ".join(OF_AGENTS)),
+        )
 
 
 FILE = "token"
@@ -218,7 +282,7 @@ async def ensure_token(access: Access, home: Path) -> Path | None:
 
 def _write(path: Path, text: str) -> None:
     """Write a new file that is never readable by other users."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as stream:
         stream.write(text)

@@ -14,7 +14,10 @@ from core.entrypoints.api.opened import Opened
 from core.entrypoints.api.routes import (
     agents,
     changes,
+    context,
     costs,
+    deliveries,
+    effect,
     events,
     feedback,
     graph,
@@ -25,6 +28,7 @@ from core.entrypoints.api.routes import (
     overview,
     runs,
     search,
+    use,
 )
 from core.entrypoints.api.sessions import bearer
 
@@ -40,8 +44,12 @@ ROUTERS = (
     runs.router,
     knowledge.router,
     search.router,
+    use.router,
+    context.router,
     graph.router,
     costs.router,
+    deliveries.router,
+    effect.router,
 )
 
 

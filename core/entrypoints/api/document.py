@@ -65,7 +65,9 @@ def _tell_problems(document: _Part) -> None:
     schemas = _part(components["schemas"])
     for gone in ("HTTPValidationError", "ValidationError"):
         schemas.pop(gone, None)
-    schemas["Problem"] = Problem.model_json_schema()
+    described = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update(_part(described.pop("$defs", {})))
+    schemas["Problem"] = described
     problems = {**_ALWAYS, **_WITH_BODY, **_ON_WRITES}
     components["responses"] = {code: _response(text) for code, text in problems.items()}
     for method, operation in _operations(document):

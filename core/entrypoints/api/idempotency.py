@@ -42,11 +42,13 @@ _PARAMETER = {
         "pattern": "^[!-~]+$",
     },
 }
+# Calls that only read: repeating them is safe, and what they answer is not stored.
+_READS = ("/v1/context", "/v1/decisions/", "/v1/memories/", "/v1/skills/")
 _KEY = re.compile(rf"[\x21-\x7e]{{1,{LONGEST_KEY}}}")
 
 
 class Idempotency:
-    """An ASGI app between the guard and the API, for every POST with a key.
+    """An ASGI app between the guard and the API, for every POST with a key that changes something.
 
     The first call under a key is carried out and its answer stored, unless it is 429 or a 5xx. The
     same call under the same key gets the same answer; another one is refused.
@@ -128,13 +130,15 @@ class _Call:
 
 def document(app: FastAPI) -> None:
     """Declare the header on every POST of the OpenAPI document."""
-    for path in app.openapi()["paths"].values():
-        if "post" in path:
+    for name, path in app.openapi()["paths"].items():
+        if "post" in path and not name.startswith(_READS):
             path["post"].setdefault("parameters", []).append(_PARAMETER)
 
 
 def _key(scope: Scope) -> str | None:
     if scope["type"] != "http" or scope["method"] != "POST":
+        return None
+    if scope["path"].startswith(_READS):
         return None
     return Headers(scope=scope).get(HEADER)
 

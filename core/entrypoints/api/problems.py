@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Scope
 
-from core.domain.errors import DependencyDown, SkillWorkerError
+from core.domain.errors import DependencyDown, SkillWorkerError, TooManyCalls
 from core.domain.messages import Message, joined
 from core.domain.models.base import Model
 from core.domain.text import code_of, parameters_of, printable
@@ -32,6 +32,7 @@ _STATUS = {
     "usage": HTTPStatus.BAD_REQUEST,
     "unauthorized": HTTPStatus.UNAUTHORIZED,
     "forbidden": HTTPStatus.FORBIDDEN,
+    "limit": HTTPStatus.TOO_MANY_REQUESTS,
     "not_found": HTTPStatus.NOT_FOUND,
     "refused": HTTPStatus.CONFLICT,
     "stale": HTTPStatus.CONFLICT,
@@ -105,7 +106,7 @@ def answer(problem: Problem, headers: dict[str, str] | None = None) -> JSONRespo
 def answer_error(error: SkillWorkerError) -> JSONResponse:
     """Render an error of ours as a problem, with the headers that belong to its kind."""
     headers = {}
-    if isinstance(error, DependencyDown):
+    if isinstance(error, DependencyDown | TooManyCalls):
         headers["Retry-After"] = str(max(1, round(error.retry_after or 1)))
     if error.kind == "unauthorized":
         headers["WWW-Authenticate"] = "Bearer"

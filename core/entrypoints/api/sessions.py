@@ -14,7 +14,10 @@ from core.domain.models.access import Principal
 from core.entrypoints.api.opened import Opened
 from core.entrypoints.service.agents import AgentsService
 from core.entrypoints.service.changes import ChangesService
+from core.entrypoints.service.context import ContextService
 from core.entrypoints.service.costs import CostsService
+from core.entrypoints.service.deliveries import DeliveriesService
+from core.entrypoints.service.effect import EffectService
 from core.entrypoints.service.feedback import FeedbackService
 from core.entrypoints.service.graph.service import GraphService
 from core.entrypoints.service.history import HistoryService
@@ -22,6 +25,7 @@ from core.entrypoints.service.knowledge import KnowledgeService
 from core.entrypoints.service.run import RunService
 from core.entrypoints.service.search import SearchService
 from core.entrypoints.service.session import Session
+from core.entrypoints.service.signed_in import SignedInService
 from core.entrypoints.service.work import WorkService
 
 PRINCIPAL = "principal"  # where in `scope["state"]` the guard stores the caller
@@ -35,7 +39,7 @@ async def current_session(request: Request) -> Session:
     if not isinstance(principal, Principal):
         raise Unauthorized(Message("access.needs_token"), hint=Message("access.hint_bearer"))
     opened: Opened = request.app.state.opened
-    return Session(opened(), principal)
+    return Session(opened(), principal, about=request.scope.setdefault("state", {}))
 
 
 SessionDep = Annotated[Session, Depends(current_session)]
@@ -53,11 +57,15 @@ def _provider(service: Callable[[Session], ServiceT]) -> Callable[[Session], Awa
 
 AgentsServiceDep = Annotated[AgentsService, Depends(_provider(AgentsService))]
 ChangesServiceDep = Annotated[ChangesService, Depends(_provider(ChangesService))]
+ContextServiceDep = Annotated[ContextService, Depends(_provider(ContextService))]
 CostsServiceDep = Annotated[CostsService, Depends(_provider(CostsService))]
+DeliveriesServiceDep = Annotated[DeliveriesService, Depends(_provider(DeliveriesService))]
+EffectServiceDep = Annotated[EffectService, Depends(_provider(EffectService))]
 FeedbackServiceDep = Annotated[FeedbackService, Depends(_provider(FeedbackService))]
 GraphServiceDep = Annotated[GraphService, Depends(_provider(GraphService))]
 HistoryServiceDep = Annotated[HistoryService, Depends(_provider(HistoryService))]
 KnowledgeServiceDep = Annotated[KnowledgeService, Depends(_provider(KnowledgeService))]
 RunServiceDep = Annotated[RunService, Depends(_provider(RunService))]
 SearchServiceDep = Annotated[SearchService, Depends(_provider(SearchService))]
+SignedInServiceDep = Annotated[SignedInService, Depends(_provider(SignedInService))]
 WorkServiceDep = Annotated[WorkService, Depends(_provider(WorkService))]

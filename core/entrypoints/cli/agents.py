@@ -11,7 +11,7 @@ from core.domain.messages import Message
 from core.entrypoints.cli.exits import WrongCall, named_by_option, see_help
 from core.entrypoints.cli.options import DryRun, Json, Tenant, who
 from core.entrypoints.cli.output import print_json, print_page, print_table, say, talk
-from core.entrypoints.cli.receipts import tell_receipt
+from core.entrypoints.cli.receipts import has_failed, tell_receipt
 from core.entrypoints.cli.session import with_app
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def skills(
         agent = await known_agent(opened, agent_id, tenant)
         return await opened.skill_lists.edit(agent, edit, names, who())
 
-    tell_receipt(with_app(change, dry_run), as_json=as_json)
+    tell_receipt(with_app(change, dry_run, failed=has_failed), as_json=as_json)
 
 
 def _show_skills(agent_id: str, tenant: str | None, *, as_json: bool) -> None:

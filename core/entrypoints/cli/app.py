@@ -7,8 +7,8 @@ import logging
 import sys
 import traceback
 from collections.abc import Sequence
-from functools import cache, partial
-from typing import Annotated
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
@@ -22,14 +22,19 @@ from core.entrypoints.cli import (
     config,
     costs,
     db,
+    deliveries,
     demo,
     doctor,
     feedback,
     history,
+    hooks,
     intake,
     knowledge,
+    new,
+    policy,
     retracting,
     rule,
+    screen,
     serve,
     skill,
     tokens,
@@ -37,6 +42,7 @@ from core.entrypoints.cli import (
 )
 from core.entrypoints.cli.exits import FAILED, OK, Failure, describe
 from core.entrypoints.cli.output import print_json, talk
+from core.entrypoints.cli.session import COMMAND
 from core.entrypoints.cli.streams import OutputLost, give_up_stdout, prepare_streams
 
 app = typer.Typer(
@@ -54,12 +60,17 @@ for name, group in {
     "knowledge": knowledge.app,
     "changes": changes.app,
     "history": history.app,
+    "hooks": hooks.app,
+    "deliveries": deliveries.app,
     "skill": skill.app,
     "rule": rule.app,
+    "screen": screen.app,
     "tokens": tokens.app,
     "serve": serve.app,
     "config": config.app,
+    "policy": policy.app,
     "db": db.app,
+    "new": new.app,
 }.items():
     app.add_typer(group, name=name)
 app.command("demo")(demo.demo)
@@ -87,7 +98,26 @@ def _root(
         typer.echo(context.get_help())
 
 
-_tree = cache(partial(get_command, app))  # to build it takes 50 ms
+@cache
+def _tree() -> Any:
+    """Return the command tree, whose commands say that they run; to build it takes 50 ms."""
+    tree = get_command(app)
+    _name(tree, "")
+    return tree
+
+
+def _name(command: Any, words: str) -> None:
+    for name, part in getattr(command, "commands", {}).items():
+        _name(part, f"{words} {name}".strip())
+    callback = command.callback
+    if callback is None or hasattr(command, "commands"):
+        return
+
+    def run(**given: object) -> object:
+        COMMAND.set((words, given))
+        return callback(**given)
+
+    command.callback = run
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -84,6 +84,7 @@ def _show(found: MigrationStatus, *, as_json: bool) -> None:
                 ("skill-worker", found.ours),
                 ("procrastinate", found.procrastinate),
                 ("langgraph saver", found.saver),
+                ("tenants apart", found.tenants),
                 ("search by meaning", found.vectors),
             )
             if version is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -57,7 +58,9 @@ async def _run_demo(settings: Settings, stop: asyncio.Event, *, in_pods: bool) -
 
     name, is_boundary, detail = await bootstrap.sandbox_status()
     sandbox = Sandbox(name=name, is_boundary=is_boundary, detail=detail)
-    async with bootstrap.computer_use(settings) as url:
+    # What it runs ships with the program, so a user may do without a wall; root may not.
+    served = bootstrap.PodHost(no_sandbox=os.geteuid() != 0)
+    async with bootstrap.computer_use(settings, served) as url:
         pods = {"use_skill_creator_workflow": True, "computer_use_mcp_url": url}
         exhibits = await _run_story(settings.model_copy(update=pods), stop)
     story = exhibits.story.model_copy(update={"sandbox": sandbox})
@@ -72,7 +75,7 @@ async def _run_story(settings: Settings, stop: asyncio.Event) -> Exhibits:
 
     scenario = load_scenario()
     talk(f"Starting PostgreSQL and a skill server in {settings.skill_worker_home} …")
-    async with program.open_app(settings, model=True, offline=True) as app:
+    async with program.open_over_tenants(settings, model=True, offline=True) as app:
         with feedback_bar("learning from feedback") as on_progress:
             story = await run_story(app, scenario, on_progress, stop)
         return await collect_exhibits(app, scenario, story)
@@ -84,6 +87,7 @@ def _settings(home: Path) -> Settings:
         {
             "skill_worker_home": home,
             "database_url": None,
+            "database_migration_url": None,
             "mcp_server_url": None,
             "mcp_servers": None,
             "skill_api_base_url": None,

@@ -8,11 +8,13 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from core.domain.errors import InvalidInput, NotFound
-from core.domain.input_formats.lines import LineSplitter, RawLine
 from core.domain.messages import Message
+
+if TYPE_CHECKING:  # pydantic takes 0.1 s
+    from core.domain.input_formats.lines import RawLine
 
 
 @contextmanager
@@ -35,6 +37,28 @@ def open_input(file: Path) -> Iterator[BinaryIO]:
         raise InvalidInput(problem, hint=Message("cli.hint_readable")) from None
     with handle:
         yield handle
+
+
+def is_stdout(out: Path | None) -> bool:
+    """Whether what is written goes to stdout."""
+    return out is None or str(out) == "-"
+
+
+@contextmanager
+def open_output(out: Path | None) -> Iterator[TextIO]:
+    """Yield stdout, or a file that appears only once it is complete. Raises InvalidInput."""
+    if out is None or is_stdout(out):
+        yield sys.stdout
+        return
+    draft = out.with_name(f".{out.name}.{os.getpid()}")
+    try:
+        with draft.open("w", encoding="utf-8", newline="\n") as stream:
+            yield stream
+        draft.replace(out)
+    except OSError as error:
+        raise InvalidInput(Message("file.unwritable", path=out, why=error)) from None
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 MAX_DOCUMENT = 64 * 2**20
@@ -73,6 +97,8 @@ async def read_lines(
 
     No further block is read from a slow stream before the lines at hand have been processed.
     """
+    from core.domain.input_formats.lines import LineSplitter
+
     stop = stop or asyncio.Event()
     splitter = LineSplitter(max_bytes)
     while await _ready(handle.fileno(), stop):

@@ -15,6 +15,8 @@ from core.entrypoints.cli.output import talk
 if TYPE_CHECKING:
     from core.app.program import App
     from core.app.settings import Settings
+    from core.domain.models.access import SignIn
+    from core.entrypoints.api.oidc import Provider
     from core.entrypoints.api.serving import Mount, Serving
     from core.entrypoints.auth import Made
 
@@ -42,13 +44,17 @@ class Front:
 def make_front(settings: Settings, *, console: bool) -> Front:
     """Return what is served. Raises ConfigurationError if the console is not installed."""
     mount = _console() if console else None
+    from core.app.config_file import load_config
     from core.entrypoints.api.serving import Serving
 
+    config = load_config(settings)
     serving = Serving(
         host=settings.health_host,
         hosts=settings.api_hosts.split(",") if settings.api_hosts else (),
         home=settings.skill_worker_home,
         mount=mount,
+        limits=config.limits,
+        provider=_provider(config.sign_in) if console and config.sign_in else None,
     )
     return Front(serving, console)
 
@@ -71,6 +77,27 @@ async def _new_link(app: App, url: str) -> str:
 
     made = await Access(app.stores.tokens, app.new_id).link(Grant(name="console"))
     return link_of(made, url)
+
+
+def _provider(config: SignIn) -> Provider:
+    """Return the identity provider. Raises ConfigurationError without its package or its secret."""
+    from core.app.settings import secret_named
+
+    try:
+        from core.entrypoints.api.oidc import Provider
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in {"authlib", "joserfc"}:
+            raise
+        raise ConfigurationError(
+            Message("sign_in.no_package"), hint=Message("sign_in.hint_package")
+        ) from None
+    name = config.client_secret_env
+    secret = secret_named(name) if name else None
+    if name and secret is None:
+        raise ConfigurationError(
+            Message("sign_in.no_secret", name=name), hint=Message("sign_in.hint_secret")
+        )
+    return Provider(config, secret)
 
 
 def _console() -> Mount:

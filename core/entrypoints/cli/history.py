@@ -6,11 +6,15 @@ from typing import Annotated
 
 import typer
 
+from core.entrypoints.cli import auditing
 from core.entrypoints.cli.options import Cursor, Json, Limit
-from core.entrypoints.cli.output import print_model, print_page, print_table, talk
+from core.entrypoints.cli.output import print_list, print_model
 from core.entrypoints.cli.session import with_app
 
-app = typer.Typer(help="See the record of changes.")
+app = typer.Typer(help="See the record of changes, and whether it is whole.")
+app.command("verify")(auditing.verify)
+app.command("export")(auditing.export)
+app.command("calls")(auditing.calls)
 
 
 @app.command("list")
@@ -23,33 +27,25 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List history records, newest first."""
-    from core.domain.models import HistoryFilter
+    from core.domain.models import HistoryFilter, HistoryStatus
 
     wanted = HistoryFilter(feedback_id=feedback)
-    items, following = with_app(
-        lambda opened: opened.stores.reader.history(wanted, limit=limit, cursor=cursor)
-    )
-    if as_json:
-        print_page(items, following)
-        return
-    print_table(
+    page = with_app(lambda opened: opened.stores.reader.history(wanted, limit=limit, cursor=cursor))
+    print_list(
+        page,
         ("ID", "STATUS", "OPERATION", "KIND", "NAME", "AGENT", "FEEDBACK"),
-        [
-            (
-                r.id,
-                r.status,
-                r.operation,
-                r.knowledge_type,
-                r.knowledge_name,
-                r.agent_id,
-                r.feedback_content[:120],
-            )
-            for r in items
-        ],
+        lambda r: (
+            r.id,
+            r.status,
+            r.operation,
+            r.knowledge_type,
+            r.knowledge_name,
+            r.agent_id or ("" if r.status is HistoryStatus.REVERTED else "(outside)"),
+            r.feedback_content[:120],
+        ),
+        as_json=as_json,
         empty="no history",
     )
-    if following:
-        talk(f"more: --cursor {following}")
 
 
 @app.command("show")

@@ -4,11 +4,32 @@ from __future__ import annotations
 
 import getpass
 import os
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-KindName = Literal["MEMORY", "DMN_RULE", "SKILL"]
+KindName = str
+
+
+def any_kind_name(given: str | None) -> str | None:
+    """Return the name of a kind in upper case; which packages add, the program knows."""
+    if given is None:
+        return None
+    from core.domain.models.knowledge import Kind, is_kind_name
+
+    name = given.upper()
+    if not is_kind_name(name):
+        raise typer.BadParameter(f"{given!r} is none of {', '.join(Kind)}, nor a package's kind")
+    return name
+
+
+def _kind_name(given: str | None) -> str | None:
+    """Return the name of a kind of items; an agent's list of skills is none."""
+    name = any_kind_name(given)
+    if name == "AGENT_SKILLS":
+        raise typer.BadParameter("AGENT_SKILLS is no kind of items; see `agents skills`")
+    return name
+
 
 Json = Annotated[bool, typer.Option("--json", help="Answer as JSON, also for failures.")]
 Limit = Annotated[
@@ -21,7 +42,8 @@ Cursor = Annotated[
 Tenant = Annotated[str | None, typer.Option("--tenant", metavar="TENANT", help="Only this tenant.")]
 AgentId = Annotated[str | None, typer.Option("--agent", metavar="AGENT", help="Only this agent.")]
 KindOption = Annotated[
-    KindName | None, typer.Option("--kind", case_sensitive=False, help="Only this kind.")
+    KindName | None,
+    typer.Option("--kind", metavar="KIND", callback=_kind_name, help="Only this kind."),
 ]
 Offline = Annotated[
     bool, typer.Option("--offline", help="Use the offline stand-in instead of a model.")

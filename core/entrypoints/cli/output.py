@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from core.domain.text import one_line, printable, to_json
+from core.domain.text import isolated, one_line, printable, to_json
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, JsonValue
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from core.domain.models import Reach
 
+M = TypeVar("M", bound="BaseModel")
 # Columns of ids stay whole, so that they can be copied; the others share the rest.
 _IDS = frozenset({"ID", "CHANGE"})
 _UNCUT = 100_000
@@ -39,14 +40,19 @@ def console(stream: TextIO, width: int | None = None) -> Console:
 
 def say(text: str) -> None:
     """Print data."""
-    sys.stdout.write(printable(text) + "\n")
+    sys.stdout.write(_shown(sys.stdout, printable(text)) + "\n")
 
 
 def talk(text: str) -> None:
     """Print what is not data: progress, advice, errors; a closed terminal is no reason to fail."""
     with suppress(OSError):
-        sys.stderr.write(printable(text) + "\n")
+        sys.stderr.write(_shown(sys.stderr, printable(text)) + "\n")
         sys.stderr.flush()
+
+
+def _shown(stream: TextIO, text: str) -> str:
+    """Return a text as it goes to a stream: on a terminal leftward letters are isolated."""
+    return isolated(text) if stream.isatty() else text
 
 
 def print_json(value: JsonValue) -> None:
@@ -63,6 +69,24 @@ def print_page(items: Sequence[BaseModel], next_cursor: str | None = None) -> No
     """Print one page of a list as JSON."""
     dumped: list[JsonValue] = [item.model_dump(mode="json") for item in items]
     print_json({"items": dumped, "next": next_cursor})
+
+
+def print_list(
+    page: tuple[Sequence[M], str | None],
+    columns: Sequence[str],
+    row: Callable[[M], Sequence[object]],
+    *,
+    as_json: bool,
+    empty: str,
+) -> None:
+    """Print one page of a list, as JSON or as a table, and how to get the next one."""
+    items, following = page
+    if as_json:
+        print_page(items, following)
+        return
+    print_table(columns, [row(item) for item in items], empty=empty)
+    if following:
+        talk(f"more: --cursor {following}")
 
 
 def print_table(
@@ -86,7 +110,8 @@ def print_table(
     out = console(sys.stdout, max(_room(), _least_room(columns, cells)))
     with out.capture() as captured:
         out.print(table)
-    sys.stdout.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+    lines = (line.rstrip() for line in captured.get().splitlines())
+    sys.stdout.writelines(f"{_shown(sys.stdout, line)}\n" for line in lines)
 
 
 def _plain(text: str) -> Text:

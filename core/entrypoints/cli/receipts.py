@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from core.domain.models import Receipt
 
 
+def has_failed(receipt: Receipt) -> bool:
+    """Whether a command with this receipt ends with FAILED."""
+    return not receipt.status.is_outcome
+
+
 def tell_receipt(receipt: Receipt, *, as_json: bool) -> None:
     """Print a receipt; if it is not an outcome the command ends with FAILED."""
     if as_json:
@@ -21,7 +26,7 @@ def tell_receipt(receipt: Receipt, *, as_json: bool) -> None:
     else:
         say(f"{receipt.status}: {receipt.message}")
         tell_warnings(receipt.warnings)
-    if not receipt.status.is_outcome:
+    if has_failed(receipt):
         raise typer.Exit(FAILED)
 
 

@@ -14,6 +14,7 @@ from core.domain.models import (
     Change,
     Feedback,
     FeedbackStatus,
+    Finding,
     HistoryRecord,
     Kind,
     KnowledgeItem,
@@ -78,6 +79,7 @@ def show_feedback(found: FeedbackFile) -> None:
         }
     )
     print_block("content", feedback.content)
+    show_findings("masked before it was stored", feedback.masked)
     if feedback.output is not None:
         print_block("about this output", _output(feedback.output))
     _rows(
@@ -186,6 +188,7 @@ def show_change(change: Change, diff: str, cost: Mapping[str, str]) -> None:
     )
     if change.warnings:
         print_block("warnings", "\n".join(map(one_line, change.warnings)))
+    show_findings("found by the screen", change.findings)
     if change.feedback_content:
         print_block("feedback", change.feedback_content)
     if change.contradicts is not None and change.before is not None and change.after is not None:
@@ -193,6 +196,24 @@ def show_change(change: Change, diff: str, cost: Mapping[str, str]) -> None:
         print_block("instead", _readable(change.kind, change.after.content))
     if diff:
         print_block("diff", diff)
+
+
+def show_findings(title: str, findings: Sequence[Finding]) -> None:
+    """Print what was found, where, and by which digest it is allowed."""
+    if findings:
+        say(f"\n── {title}")
+    _rows(
+        ("SEVERITY", "CODE", "WHERE", "FOUND", "TEXT", "DIGEST"),
+        [
+            (
+                "allowed" if one.is_allowed else one.severity,
+                one.code,
+                f"{one.place} {one.start}-{one.end}".strip(),
+                *(one.text, one.quote, one.digest),
+            )
+            for one in findings
+        ],
+    )
 
 
 def _contradicted(change: Change) -> str:
@@ -212,7 +233,7 @@ def show_record(record: HistoryRecord) -> None:
             "what": f"{record.operation} {record.knowledge_type} {record.knowledge_name}",
             "target": record.knowledge_id,
             "tenant": record.tenant_id,
-            "agent": record.agent_id,
+            "agent": record.agent_id or "none: the skill was changed outside, past the gate",
             "change": f"{record.change_id}, attempt {record.attempt}",
             "holds": _holds(record.previous_reach, record.new_reach),
             "feedback": record.feedback_id,

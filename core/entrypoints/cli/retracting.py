@@ -25,7 +25,9 @@ def retract(
 
     Where a later change cannot stand without it, that change is named and nothing is done.
     """
-    done = with_app(lambda opened: _retract(opened, feedback_id), dry_run)
+    done = with_app(
+        lambda opened: _retract(opened, feedback_id), dry_run, failed=lambda done: not done.is_done
+    )
     if as_json:
         print_model(done)
     else:

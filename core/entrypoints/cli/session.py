@@ -8,10 +8,12 @@ import logging
 import signal
 import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
+from core.domain.errors import SkillWorkerError
 from core.entrypoints.cli.exits import exit_code_of_signal
 from core.entrypoints.cli.output import talk
 
@@ -151,14 +153,83 @@ def load(overrides: Mapping[str, Override] | None = None, *, interactive: bool =
     return settings
 
 
-def with_app(work: Callable[[App], Awaitable[T]], dry_run: bool = False) -> T:
-    """Open the program for one command, without a model."""
-    settings = load(interactive=True)
+# The command that runs, and what it was given by name.
+COMMAND: ContextVar[tuple[str, Mapping[str, object]]] = ContextVar("COMMAND", default=("", {}))
+# Last words of commands that change nothing. Any other is put on record.
+_READING = frozenset(
+    (
+        *("list", "show", "search", "export", "history", "versions", "verify", "calls", "scan"),
+        *("status", "costs", "graph", "decide", "check", "validate", "inspect", "doctor"),
+        "context",
+    )
+)
 
-    async def opened() -> T:
-        from core.app import program
 
-        async with program.open_app(settings, dry_run=dry_run) as app:
+_FAILED = "failed"
+
+
+def _never(_done: object) -> bool:
+    return False
+
+
+async def in_app(
+    settings: Settings,
+    work: Callable[[App], Awaitable[T]],
+    *,
+    dry_run: bool = False,
+    failed: Callable[[T], object] = _never,
+) -> T:
+    """Open the program for a command, which is put on record if it changes something.
+
+    `failed` returns whether the command ends with FAILED, having done this.
+    """
+    from core.app import program
+
+    async with program.open_over_tenants(settings, dry_run=dry_run) as app:
+        words, given = COMMAND.get()
+        if dry_run or given.get("dry_run") or not words or _only_reads(words.split()[-1], given):
             return await work(app)
+        outcome = _FAILED
+        try:
+            done = await work(app)
+            outcome = _FAILED if failed(done) else "done"
+        except SkillWorkerError as error:
+            outcome = error.kind
+            raise
+        finally:
+            await _put_on_record(app, words, given, outcome)
+        return done
 
-    return run_async(opened())
+
+def _only_reads(command: str, given: Mapping[str, object]) -> bool:
+    if command == "skills":
+        return not any(given.get(edit) for edit in ("add", "remove", "set_"))
+    return command in _READING
+
+
+async def _put_on_record(app: App, command: str, given: Mapping[str, object], outcome: str) -> None:
+    from core.domain.models.audit import Call, Via
+    from core.entrypoints.auth import utc_now
+    from core.entrypoints.cli.options import who
+
+    ids = {key: value for key, value in given.items() if key.endswith("_id") and value}
+    call = Call(
+        tenant_id=str(given.get("tenant") or ""),
+        at=utc_now(),
+        via=Via.CLI,
+        caller=who(),
+        route=command,
+        ids={key: str(value)[:200] for key, value in ids.items()},
+        outcome=outcome,
+    )
+    await app.stores.calls.add([call])
+
+
+def with_app(
+    work: Callable[[App], Awaitable[T]],
+    dry_run: bool = False,
+    *,
+    failed: Callable[[T], object] = _never,
+) -> T:
+    """Open the program for one command, without a model, as `in_app` does."""
+    return run_async(in_app(load(interactive=True), work, dry_run=dry_run, failed=failed))

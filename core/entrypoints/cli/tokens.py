@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from core.app.program import App
     from core.domain.models.access import AccessToken
-    from core.entrypoints.auth import Access, Grant
+    from core.entrypoints.auth import Access, Grant, Made
 
 app = typer.Typer(help="Say who may call the API and open the console.")
 _ROLES = ("submit", "read", "review", "operate")
 LONGEST_DAYS = 36_500
 _ONE_OF = f"One of {', '.join(_ROLES)}"
-_OPTIONS = {"name": "--name", "tenant_id": "--tenant", "roles": "--role"}
+_OPTIONS = {"name": "--name", "tenant_id": "--tenant", "agent_id": "--agent", "roles": "--role"}
 Tenant = Annotated[
     str | None, typer.Option("--tenant", metavar="TENANT", help="Only for this tenant.")
 ]
@@ -39,6 +39,10 @@ def add(
         list[str], typer.Option("--role", metavar="ROLE", help=f"{_ONE_OF}; again for more.")
     ],
     tenant: Tenant = None,
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", metavar="AGENT", help="For this agent, to use what it knows."),
+    ] = None,
     expires_days: Annotated[
         int | None,
         typer.Option("--expires-days", metavar="N", min=1, max=LONGEST_DAYS, help="Days it lasts."),
@@ -49,9 +53,15 @@ def add(
     from datetime import timedelta
 
     life = timedelta(days=expires_days) if expires_days is not None else None
-    grant = _grant(name, tenant, role)
+    grant = _grant(name, tenant, role, agent)
+
+    async def make(opened: App) -> Made:
+        if tenant is not None and agent is not None:
+            await opened.stores.agents.get(tenant, agent)
+        return await _access(opened).add(grant, life)
+
     with named_by_option("tokens add", _OPTIONS):
-        made = with_app(lambda opened: _access(opened).add(grant, life))
+        made = with_app(make)
     if as_json:
         print_json({"secret": made.secret.get_secret_value(), "token": _shown(made.token)})
         return
@@ -93,6 +103,20 @@ def link(
         talk(f"It is for a worker at {base}; where yours serves elsewhere, give --url.")
 
 
+@app.command("skills")
+def skills(
+    tenant: Annotated[
+        str, typer.Option("--tenant", metavar="TENANT", help="Whose skills it admits to.")
+    ],
+) -> None:
+    """Show the token that admits to one tenant's skills on the embedded skill server."""
+    settings = load()
+
+    from core.app import bootstrap
+
+    say(bootstrap.tenant_tokens(settings)(tenant))
+
+
 @app.command("list")
 def list_(as_json: Json = False) -> None:
     """List the tokens that are valid, oldest first."""
@@ -104,13 +128,15 @@ def list_(as_json: Json = False) -> None:
     if as_json:
         print_json({"items": [_shown(token) for token in tokens], "next": None})
         return
+    of_agents = any(token.agent_id for token in tokens)
     print_table(
-        ("ID", "NAME", "TENANT", "ROLES", "MADE", "EXPIRES"),
+        ("ID", "NAME", "TENANT", *(("AGENT",) if of_agents else ()), "ROLES", "MADE", "EXPIRES"),
         [
             (
                 token.id,
                 token.name,
                 token.tenant_id or "all",
+                *((token.agent_id,) if of_agents else ()),
                 ", ".join(token.roles),
                 token.created_at,
                 token.expires_at or "never",
@@ -134,14 +160,58 @@ def revoke(
     say(f"revoked {revoked.id} ({revoked.name})")
 
 
-def _grant(name: str, tenant: str | None, roles: Sequence[str]) -> Grant:
+@app.command("sessions")
+def sessions(as_json: Json = False) -> None:
+    """List who is signed in to the console, the latest first."""
+
+    async def read(opened: App) -> Sequence[AccessToken]:
+        return await opened.stores.tokens.sessions()
+
+    found = with_app(read)
+    if as_json:
+        print_json({"items": [_shown(one) for one in found], "next": None})
+        return
+    print_table(
+        ("ID", "NAME", "TENANT", "ROLES", "SINCE", "ENDS"),
+        [
+            (
+                one.id,
+                one.name,
+                one.tenant_id or "all",
+                ", ".join(one.roles),
+                one.created_at,
+                one.expires_at,
+            )
+            for one in found
+        ],
+        empty="nobody is signed in",
+    )
+
+
+@app.command("end")
+def end(
+    session: Annotated[
+        str, typer.Argument(metavar="ID|NAME", help="Id of a session, or name: all of that name.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """End sessions of the console at once; their open pages close within seconds."""
+    ended = with_app(lambda opened: _access(opened).end(session))
+    if as_json:
+        print_json({"items": [_shown(one) for one in ended], "next": None})
+        return
+    for one in ended:
+        say(f"ended {one.id} ({one.name})")
+
+
+def _grant(name: str, tenant: str | None, roles: Sequence[str], agent: str | None = None) -> Grant:
     from core.domain.models.access import Role
     from core.entrypoints.auth import Grant
 
     for role in roles:
         if role not in _ROLES:
             raise WrongCall(Message("cli.no_role", role=role, roles=", ".join(_ROLES)))
-    return Grant(name=name, tenant_id=tenant, roles=tuple(map(Role, roles)))
+    return Grant(name=name, tenant_id=tenant, agent_id=agent, roles=tuple(map(Role, roles)))
 
 
 def _access(opened: App) -> Access:
@@ -160,5 +230,6 @@ def _base() -> str:
 
 
 def _shown(token: AccessToken) -> JsonValue:
-    shown: JsonValue = token.model_dump(mode="json", exclude={"hash", "kind", "parent"})
+    hidden = {"hash", "kind", "parent", "on_purpose" if token.kind == "session" else "subject"}
+    shown: JsonValue = token.model_dump(mode="json", exclude=hidden)
     return shown

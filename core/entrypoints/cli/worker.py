@@ -180,7 +180,8 @@ def show_summary(summary: RunSummary, *, once: bool, as_json: bool, currency: st
         resting: list[JsonValue] = [tenant.model_dump(mode="json") for tenant in summary.resting]
         partly: list[JsonValue] = [piece.model_dump(mode="json") for piece in summary.partly()]
         parts: dict[str, JsonValue] = {"unhappy": items, "partly": partly}
-        print_json({"counts": counts, **parts, "warned": summary.warned, "resting": resting})
+        told: dict[str, JsonValue] = {"warned": summary.warned, "screened": summary.screened}
+        print_json({"counts": counts, **parts, **told, "resting": resting})
     elif once:
         done = [f"{n} {status}" for status, n in counts.items()]
         if summary.warned:
@@ -194,6 +195,8 @@ def show_summary(summary: RunSummary, *, once: bool, as_json: bool, currency: st
         _tell_resting(summary, currency)
         if summary.warned:
             talk("Warnings: `skill-worker changes list` counts them, `changes show ID` tells them.")
+        if summary.screened:
+            talk(Message("screen.waiting", n=summary.screened))
         if unhappy:
             talk("Why: `skill-worker feedback show ID`; again: `skill-worker feedback retry ID`.")
 
@@ -215,7 +218,9 @@ def _dry_run(settings: Settings, *, offline: bool, as_json: bool) -> None:
     async def decide(_stop: asyncio.Event) -> Sequence[tuple[Feedback, tuple[Verdict, ...]]]:
         from core.app import program
 
-        async with program.open_app(settings, model=True, offline=offline, dry_run=True) as app:
+        async with program.open_over_tenants(
+            settings, model=True, offline=offline, dry_run=True
+        ) as app:
             return await app.dry_run(_DRY_RUN_LIMIT)
 
     decisions = run_until_stopped(decide, _on_first_signal)

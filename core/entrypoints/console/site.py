@@ -11,19 +11,25 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from http import HTTPStatus
 from importlib import resources
+from inspect import isawaitable
 from typing import Literal
+from urllib.parse import parse_qs
 
 import structlog
 from markupsafe import Markup
-from nicegui import Client, background_tasks, ui
+from nicegui import Client, ui
 from nicegui import app as nicegui_app
 from nicegui import core as nicegui_core
+from socketio.exceptions import (  # type: ignore[import-untyped]
+    ConnectionRefusedError as SocketRefused,
+)
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 
 from core.domain.errors import DependencyDown, SkillWorkerError, Unauthorized
 from core.domain.messages import Message
 from core.domain.models.access import Principal
+from core.entrypoints.api.guard import NONCE
 from core.entrypoints.api.opened import Opened
 from core.entrypoints.api.sessions import PRINCIPAL
 from core.entrypoints.console.language import Language
@@ -71,7 +77,6 @@ class Site:
         @ui.page(path, response_timeout=30)
         async def drawn(request: Request) -> None:
             visit = self._visit(request)
-            _keep_to(ui.context.client, getattr(request.state, PRINCIPAL))
             if visit is None:
                 _starting(request)
                 return
@@ -98,7 +103,7 @@ class Site:
         if not isinstance(principal, Principal):
             raise Unauthorized(Message("console.no_session"))
         try:
-            session = Session(self.opened(), principal)
+            session = Session(self.opened(), principal, calls=self.opened.calls)
         except DependencyDown:
             return None
         return Visit(request, session, language_of(request), now, zone_of(request))
@@ -120,26 +125,73 @@ async def fill(visit: Visit, build: Build) -> None:
         show_unexpected(visit)
 
 
-def _keep_to(client: Client, principal: Principal) -> None:
-    """Restrict a page to the session that opened it; any other session reloads it.
+Handler = Callable[..., Awaitable[object] | object]
 
-    NiceGUI retains a page for a while after its connection is lost, and the page acts for the
-    principal it was drawn for: without this, someone who signs in later in the same browser would
-    act for them.
+
+def bind_events() -> None:
+    """Let a connection act for pages that its own session opened, and for no others.
+
+    A page acts for the principal it was drawn for, and is retained for a while after its connection
+    is lost; by itself NiceGUI connects whoever names its id, and takes events for any page from
+    any connection. A page of another session is answered as one that is not known any more: the
+    browser reloads it. Only websockets are offered: the guard checks each of their messages, and
+    polling would let one session send in the connection of another.
     """
+    sio, config = nicegui_core.sio, nicegui_core.app.config
+    config.socket_io_js_transports = ["websocket"]
+    sio.eio.transports = ["websocket"]
+    handlers: dict[str, Handler] = sio.handlers["/"]
+    for name in ("event", "javascript_response", "ack", "log"):
+        handlers[name] = _for_own_page(handlers[name])
+    handlers["handshake"] = _own_handshake(handlers["handshake"])
+    handlers["connect"] = _own_connect(handlers["connect"])
 
-    def check_session() -> None:
-        # The handshake's ASGI scope, in which the guard put the caller of this connection.
-        scope = (client.environ or {}).get("asgi.scope", {})
-        caller = scope.get("state", {}).get(PRINCIPAL)
-        if caller == principal:
-            return
-        # What NiceGUI sends to a page that it no longer knows: the browser then reloads it. It
-        # has no public call for this, hence its socket server.
-        background_tasks.create(nicegui_core.sio.emit("try_reconnect", room=client.id))
-        client.delete()
 
-    client.on_connect(check_session)
+def _for_own_page(handle: Handler) -> Handler:
+    def handled(sid: str, message: dict[str, object]) -> object:
+        # The handshake puts a connection into the room of its page.
+        own = nicegui_core.sio.rooms(sid)
+        return handle(sid, message) if message.get("client_id") in own else None
+
+    return handled
+
+
+def _own_handshake(shake: Handler) -> Handler:
+    async def shaken(sid: str, data: dict[str, object]) -> object:
+        environ = nicegui_core.sio.get_environ(sid)
+        if not _is_own(environ, str(data.get("client_id"))):
+            return False
+        return await _awaited(shake(sid, data))
+
+    return shaken
+
+
+def _own_connect(connect: Handler) -> Handler:
+    async def connected(sid: str, environ: dict[str, object], auth: object = None) -> object:
+        query = parse_qs(str(environ.get("QUERY_STRING", "")))
+        asked = query.get("client_id", [""])[0]
+        if query.get("implicit_handshake") == ["true"] and not _is_own(environ, asked):
+            raise SocketRefused("Implicit handshake failed")
+        return await _awaited(connect(sid, environ, auth))
+
+    return connected
+
+
+async def _awaited(done: Awaitable[object] | object) -> object:
+    return await done if isawaitable(done) else done
+
+
+def _is_own(environ: Mapping[str, object] | None, client_id: str) -> bool:
+    """Whether a page was opened by the session of a connection."""
+    client = Client.instances.get(client_id)
+    # The handshake's ASGI scope, in which the guard put the caller of this connection.
+    scope = (environ or {}).get("asgi.scope")
+    state = scope.get("state", {}) if isinstance(scope, Mapping) else {}
+    caller = state.get(PRINCIPAL)
+    if client is None or not isinstance(caller, Principal):
+        return False
+    owner: Principal | None = getattr(client.request.state, PRINCIPAL, None)
+    return owner == caller
 
 
 def _own(back: str) -> str:
@@ -164,6 +216,8 @@ _PAGES = {
     "review": "/console/review",
     "knowledge": "/console/knowledge",
     "graph": "/console/graph",
+    "effect": "/console/effect",
+    "deliveries": "/console/deliveries",
 }
 
 
@@ -173,9 +227,11 @@ def draw(visit: Visit, name: str, *, dark: bool | None) -> Iterator[None]:
     _speak(visit.language)
     ui.page_title(f"{visit.say(f'frame.{name}')} · {visit.say('frame.title')}")
     ui.dark_mode(dark)
-    ui.add_css(_file("style.css"))
+    ui.add_head_html(f"<style>{_file('style.css')}</style>")  # `add_css` would write a script
     words = [visit.say("frame.connection_lost"), visit.say("frame.reconnecting")]
-    ui.add_body_html(f"<script>({_file('session.js')})({json.dumps(words)})</script>")
+    nonce = getattr(visit.request.state, NONCE, "")
+    script = f"({_file('session.js')})({json.dumps(words)})"
+    ui.add_body_html(f'<script nonce="{nonce}">{script}</script>')
     show(_bar(visit, name), tag="header")
     with ui.element("div").props(f'id="content" lang="{visit.language}" tabindex="-1"'):
         yield

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 
+from core.app.config_file import load_config
 from core.app.settings import Settings
 from core.domain.errors import ConfigurationError, DatabaseDown
-from core.domain.messages import Message
+from core.domain.messages import Message, joined
 from core.entrypoints.doctor.checks import (
     Check,
     CheckStatus,
@@ -26,6 +29,8 @@ async def check_up(settings: Settings) -> list[Check]:
         warnings=settings.warnings,
         home=settings.skill_worker_home,
         probes={
+            "policy": lambda: _see_config(settings),
+            "plug-ins": lambda: _see_plugins(settings),
             "database": lambda: _ask_database(settings),
             "intake": lambda: _ask_intake(settings),
             "skill API": lambda: _ask_skill_api(settings),
@@ -37,7 +42,46 @@ async def check_up(settings: Settings) -> list[Check]:
     )
 
 
-async def _ask_database(settings: Settings) -> str:
+async def _see_config(settings: Settings) -> str | Check:
+    """Return which file of rules and sections is in force. Raises ConfigurationError."""
+    from core.app.config_file import config_in_words
+    from core.changes.policy.explaining import unreachable
+
+    config = load_config(settings)
+    if never := unreachable(config):
+        return Check(
+            name="policy",
+            status=CheckStatus.WARN,
+            detail=joined(never),
+            fix="`skill-worker policy explain` shows which rule decides",
+        )
+    return config_in_words(config)
+
+
+async def _see_plugins(settings: Settings) -> str:
+    """Return which plug-ins are loaded; screens and hooks are opened. Raises ConfigurationError."""
+    from core.app import bootstrap
+
+    try:
+        load_config(settings)
+    except ConfigurationError:
+        return "unknown: see the policy"
+    loaded = await bootstrap.see_plugins(settings)
+    return joined(map(str, loaded), ", ") or "none: skill-worker.yaml names none"
+
+
+_NOT_APART = {
+    "nothing": "but the role of DATABASE_URL is a superuser or has BYPASSRLS: no policy holds it",
+    "owner": "but one role owns the tables and works with them: a statement of its own can"
+    " lift what keeps tenants apart",
+}
+_TWO_ROLES = (
+    "give DATABASE_URL a role of its own, set DATABASE_MIGRATION_URL to that of the owner,"
+    " and run `skill-worker db migrate`"
+)
+
+
+async def _ask_database(settings: Settings) -> str | Check:
     from core.app import bootstrap
 
     try:
@@ -54,7 +98,13 @@ async def _ask_database(settings: Settings) -> str:
             hint=Message("doctor.hint_upgrade"),
         )
     if status.up_to_date:
-        return f"{where} answers and takes writes, its schemas are up to date"
+        well = f"{where} answers and takes writes, its schemas are up to date"
+        apart = _NOT_APART.get(await bootstrap.kept_apart_by(settings))
+        if apart is None:
+            return well
+        return Check(
+            name="database", status=CheckStatus.WARN, detail=f"{well}, {apart}", fix=_TWO_ROLES
+        )
     if is_embedded:
         return f"{where} answers, the next command brings its schemas to date"
     raise ConfigurationError(
@@ -72,6 +122,11 @@ def _database_fix(settings: Settings, error: DatabaseDown) -> str:
 async def _ask_skill_api(settings: Settings) -> str:
     from core.app import bootstrap
 
+    chosen = load_config(settings).stores.skills
+    if chosen:
+        async with bootstrap.skill_store(settings, bootstrap.IN_PROCESS) as store:
+            await store.list("doctor")
+        return f"not used: skills are kept by the plug-in {next(iter(chosen))}, which answers"
     async with (
         bootstrap.skill_server(settings) as url,
         bootstrap.skill_store(settings, url) as store,
@@ -100,12 +155,31 @@ async def _ask_intake(settings: Settings) -> str | Check:
 
 def _source_probes(settings: Settings) -> Mapping[str, Probe]:
     """Return the probes of sources that are configured, or half configured."""
-    if settings.supabase_url is None and settings.supabase_key is None:
-        return {}
-    return {"supabase": lambda: _ask_supabase(settings)}
+    probes: dict[str, Probe] = {}
+    if settings.supabase_url is not None or settings.supabase_key is not None:
+        probes["supabase"] = lambda: _ask_supabase(settings)
+        if settings.writes_back:
+            probes["write-back"] = lambda: _ask_platform(settings)
+    with suppress(ConfigurationError):  # the check of the policy reports it
+        for name in load_config(settings).sources:
+            probes[f"source {name}"] = partial(_ask_source, settings, name)
+    return probes
+
+
+async def _ask_source(settings: Settings, name: str) -> str:
+    from core.app import bootstrap
+
+    await bootstrap.ask_source(settings, name)
+    return f"{name} answers"
 
 
 async def _ask_supabase(settings: Settings) -> str:
     from core.app import bootstrap
 
     return await bootstrap.ask_supabase(settings)
+
+
+async def _ask_platform(settings: Settings) -> str:
+    from core.app import bootstrap
+
+    return await bootstrap.ask_platform(settings)

@@ -118,7 +118,8 @@ async def _ask_mcp(settings: Settings, server_name: str) -> str:
 
     async with bootstrap.skill_server(settings) as url:
         tools = await bootstrap.mcp_tools(settings, url, server_name)
-    return f"{server_name} answers, its tools: {', '.join(tools) or 'none'}"
+    shown = ", ".join(f"{tool.name} ({tool.mark})" for tool in tools)
+    return f"{server_name} answers, its tools: {shown or 'none'}"
 
 
 async def _no_pods() -> Check:

@@ -15,7 +15,7 @@ from core.domain.models.base import Model
 from core.domain.models.views import ListedSkill
 from core.domain.paging import decode_parts, encode_parts, query_digest
 from core.entrypoints.service.owners import own_agent
-from core.entrypoints.service.session import Session
+from core.entrypoints.service.session import Session, acting
 
 
 class AgentFilter(Model):
@@ -83,6 +83,7 @@ class AgentsService:
         self.session.require(Role.READ)
         return await self.session.stores.agents.having(self.session.one_tenant(tenant_id), skill)
 
+    @acting
     async def attach(
         self, agent_id: str, skill: str, tenant_id: str | None = None, *, dry_run: bool = False
     ) -> Receipt:
@@ -90,6 +91,7 @@ class AgentsService:
         receipt = await self._edit(agent_id, tenant_id, ListEdit.ADD, (skill,), dry_run)
         return _found(receipt)
 
+    @acting
     async def detach(
         self, agent_id: str, skill: str, tenant_id: str | None = None, *, dry_run: bool = False
     ) -> Receipt:
@@ -97,6 +99,7 @@ class AgentsService:
         receipt = await self._edit(agent_id, tenant_id, ListEdit.REMOVE, (skill,), dry_run)
         return _found(receipt)
 
+    @acting
     async def set_skills(
         self,
         agent_id: str,
@@ -124,6 +127,7 @@ class AgentsService:
         app = self.session.app.as_dry_run() if dry_run else self.session.app
         return await app.skill_lists.edit(agent, edit, skills, self.session.principal.name)
 
+    @acting
     async def save(self, agent: Agent, tenant_id: str | None) -> tuple[Agent, bool]:
         """Add or change an agent; True if it is new. Its list of skills stays as it is.
 

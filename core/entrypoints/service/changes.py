@@ -16,7 +16,7 @@ from core.entrypoints.service.review_view.heads import ChangeHead, head_of
 from core.entrypoints.service.review_view.shown import Side
 from core.entrypoints.service.review_view.states import read_file
 from core.entrypoints.service.review_view.view import ReviewView, make_review_view
-from core.entrypoints.service.session import Session
+from core.entrypoints.service.session import Session, acting
 
 
 class NextChange(Model):
@@ -48,7 +48,9 @@ class ChangesService:
     async def get(self, change_id: str) -> Change:
         """Return one change whole. Raises NotFound."""
         self.session.require(Role.READ)
-        return await self._own(change_id)
+        change = await self._own(change_id)
+        found = await self.session.app.gate.decisions.findings.of(change)
+        return change.model_copy(update={"findings": found})
 
     async def next(self) -> NextChange:
         """Return the longest waiting change that nobody else is viewing; if all are, the oldest.
@@ -103,13 +105,31 @@ class ChangesService:
         self.session.require(Role.READ)
         return await read_file(await self._own(change_id), path, side, self.session.stores.changes)
 
-    async def approve(self, change_id: str, *, seen: str, dry_run: bool = False) -> Receipt:
-        """Apply a held change as it was seen. Raises Decided, Stale, DependencyDown."""
+    @acting
+    async def approve(
+        self, change_id: str, *, seen: str, allow: str = "", dry_run: bool = False
+    ) -> Receipt:
+        """Apply a held change as it was seen; `allow` is why what was found in it is allowed.
+
+        Raises Refused where that is neither allowed nor said; Decided, Stale, DependencyDown.
+        """
         async with self._deciding(change_id, dry_run=dry_run) as (app, known):
             return await app.gate.decisions.approve(
-                change_id, by=self.session.principal.name, seen=seen, known=known
+                change_id, by=self.session.principal.name, seen=seen, known=known, allow=allow
             )
 
+    @acting
+    async def allow(
+        self, change_id: str, *, reason: str, digests: Sequence[str] = (), dry_run: bool = False
+    ) -> ChangeHead:
+        """Allow findings of a change, by default all that hold it; it still waits."""
+        async with self._deciding(change_id, dry_run=dry_run) as (app, _):
+            fresh = await app.gate.decisions.findings.allow(
+                change_id, digests, by=self.session.principal.name, reason=reason
+            )
+        return head_of(fresh)
+
+    @acting
     async def reject(
         self, change_id: str, *, reason: str, seen: str, dry_run: bool = False
     ) -> ChangeHead:
@@ -120,10 +140,16 @@ class ChangesService:
             )
         return head_of(ended)
 
+    @acting
     async def edit(
         self, change_id: str, edited: Edited, *, seen: str, dry_run: bool = False
     ) -> ChangeHead:
         """Replace the content of a held change; it waits again, with another hash."""
+        return await self._replace(change_id, edited, seen=seen, dry_run=dry_run)
+
+    async def _replace(
+        self, change_id: str, edited: Edited, *, seen: str, dry_run: bool = False
+    ) -> ChangeHead:
         async with self._deciding(change_id, dry_run=dry_run) as (app, _):
             fresh = await app.gate.decisions.edit(
                 change_id, edited, by=self.session.principal.name, seen=seen
@@ -135,6 +161,7 @@ class ChangesService:
         self.session.require(Role.REVIEW)
         return await editable_texts(await self._own(change_id), self.session.stores.changes)
 
+    @acting
     async def edit_texts(
         self, change_id: str, texts: Mapping[str, str], *, seen: str, reach: Reach | None = None
     ) -> ChangeHead:
@@ -145,8 +172,9 @@ class ChangesService:
         self.session.require(Role.REVIEW)
         change = await self._own(change_id)
         edited = await with_texts(change, texts, self.session.stores.changes, reach)
-        return await self.edit(change_id, edited, seen=seen)
+        return await self._replace(change_id, edited, seen=seen)
 
+    @acting
     async def refresh(self, change_id: str, *, dry_run: bool = False) -> ChangeHead:
         """Prepare a change again, against the current state of its target; it waits again."""
         async with self._deciding(change_id, dry_run=dry_run) as (app, _):
@@ -155,6 +183,7 @@ class ChangesService:
             )
         return head_of(fresh)
 
+    @acting
     async def keep_both(self, change_id: str, *, seen: str, dry_run: bool = False) -> Receipt:
         """Apply a change that contradicts something as an item of its own. Raises Refused."""
         async with self._deciding(change_id, dry_run=dry_run) as (app, _):
@@ -162,6 +191,7 @@ class ChangesService:
                 change_id, by=self.session.principal.name, seen=seen
             )
 
+    @acting
     async def revert(self, change_id: str, *, reason: str, dry_run: bool = False) -> Receipt:
         """Restore the target of an applied change to its previous state. Raises Refused."""
         async with self._deciding(change_id, dry_run=dry_run) as (app, _):

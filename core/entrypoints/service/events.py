@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from core.domain.errors import DependencyDown
 from core.domain.models import EventFilter, Feedback, FeedPage, PlacedEvent
 from core.domain.models.access import Role
+from core.domain.models.base import Model
+from core.domain.models.deliveries import HookSaid
 from core.domain.ports import Bell, Feed
 from core.entrypoints.service.session import Session
 
@@ -19,7 +21,16 @@ BEHIND_SECONDS = 0.05
 DOWN_SECONDS = 1.0  # between two reads while the database is down
 LEAST_SECONDS = 0.1  # between two reads, however many notifications arrive
 LATE_SECONDS = 2.0  # how long after an end further events about it may arrive
+# How long the last event of a stream waits for hooks that are not asynchronous, and looks for them.
+HOOK_SECONDS, HOOK_LOOK_SECONDS = 30.0, 0.5
 _ENDS = {"feedback.finished", "feedback.cancelled"}
+
+
+class Ended(Model):
+    """The end of a stream: the piece as it has ended, and what hooks said about it."""
+
+    piece: Feedback
+    hooks: tuple[HookSaid, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,8 +55,8 @@ class EventsService:
 
     async def of_feedback(
         self, feedback_id: str, after: str | None
-    ) -> AsyncIterator[PlacedEvent | Feedback]:
-        """Yield all events of a piece, then new ones; once it has ended, the piece, and no more.
+    ) -> AsyncIterator[PlacedEvent | Ended]:
+        """Yield all events of a piece, then new ones; once it has ended, its end, and no more.
 
         Raises as `watch` does.
         """
@@ -57,7 +68,7 @@ class EventsService:
 
     async def _to_its_end(
         self, reading: _Reading, feedback_id: str
-    ) -> AsyncIterator[PlacedEvent | Feedback]:
+    ) -> AsyncIterator[PlacedEvent | Ended]:
         end_is_told, ended_at = False, None
         now = asyncio.get_running_loop().time
         async with reading.feed.listening(reading.wanted) as bell:
@@ -72,11 +83,29 @@ class EventsService:
                 if piece is not None and piece.status.is_end and reading.is_through:
                     ended_at = ended_at or now()
                     if end_is_told or now() - ended_at >= LATE_SECONDS:
-                        yield piece
+                        yield Ended(piece=piece, hooks=await self._hooks_said(feedback_id))
                         return
                 else:
                     ended_at = None
                 await reading.wait(bell, LATE_SECONDS if ended_at else FALLBACK_SECONDS)
+
+    async def _hooks_said(self, feedback_id: str) -> tuple[HookSaid, ...]:
+        """Return what hooks said, once those have that are waited for, or their time is over."""
+        in_use = self.session.app.hooks
+        if in_use is None:
+            return ()
+        now = asyncio.get_running_loop().time
+        until = now() + HOOK_SECONDS
+        while True:
+            try:
+                said, is_awaited = await self.session.stores.delivery_log.said(
+                    feedback_id, in_use.hooks.awaited
+                )
+            except DependencyDown:
+                said, is_awaited = (), True
+            if not is_awaited or now() >= until:
+                return tuple(said)
+            await asyncio.sleep(HOOK_LOOK_SECONDS)
 
     async def _piece(self, feedback_id: str) -> Feedback | None:
         try:
@@ -128,6 +157,12 @@ class _Reading:
             await bell.wait(seconds)
         rest = self._looked + LEAST_SECONDS - asyncio.get_running_loop().time()
         await asyncio.sleep(max(0.0, rest))
+
+
+async def follow(feed: Feed, wanted: EventFilter) -> AsyncIterator[PlacedEvent]:
+    """Return all wanted events from now on. Raises DependencyDown before the stream begins."""
+    first = await feed.after(await feed.cursor(), wanted, PAGE)
+    return _events(_Reading(feed, wanted, first))
 
 
 async def _events(reading: _Reading) -> AsyncIterator[PlacedEvent]:

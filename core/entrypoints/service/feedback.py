@@ -10,10 +10,18 @@ from core.changes.retraction.retract import Retraction
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.input_formats.feedback import agent_problem, checked
 from core.domain.messages import Message, joined
-from core.domain.models import Feedback, FeedbackFilter, FeedbackStatus, NewFeedback, Page
+from core.domain.models import (
+    Feedback,
+    FeedbackFilter,
+    FeedbackStatus,
+    Finding,
+    MaskedFeedback,
+    NewFeedback,
+    Page,
+)
 from core.domain.models.access import Role
 from core.domain.models.base import Model
-from core.entrypoints.service.session import Session
+from core.entrypoints.service.session import Session, acting
 
 MOST_AT_ONCE = 1_000
 _TOLD = 20  # refusals reported of many
@@ -21,11 +29,15 @@ _FEW = 20  # agents up to this number are looked up one by one
 
 
 class Taken(Model):
-    """A piece that is now in the inbox. `new` is false if it already was."""
+    """A piece that is now in the inbox. `new` is false if it already was.
+
+    `masked` is what was taken out of it before it was stored, with its spans in what was sent.
+    """
 
     id: str
     status: FeedbackStatus
     new: bool
+    masked: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -34,6 +46,7 @@ class FeedbackService:
 
     session: Session
 
+    @acting
     async def add(
         self, entries: Sequence[object], tenant_id: str | None, key: str | None = None
     ) -> Sequence[Taken]:
@@ -44,11 +57,16 @@ class FeedbackService:
         an id is also the same piece when it is sent again under that key, however the first call
         ended.
 
+        An agent adds what is about itself alone.
+
         Raises InvalidInput; Refused if a known id has other content; NotFound if an agent does not
         exist, or is another tenant's.
         """
-        self.session.require(Role.SUBMIT)
-        pieces = self._checked([self._with_tenant(entry, tenant_id) for entry in entries])
+        self.session.require(Role.SUBMIT, of_agents=True)
+        given = self._checked([self._with_tenant(entry, tenant_id) for entry in entries])
+        roles = {"roles": tuple(sorted(self.session.principal.roles))}
+        masked = [await self.session.stores.inbox.masked(piece) for piece in given]
+        pieces = [piece.model_copy(update=roles) for piece in masked]
         if key is not None:
             pieces = [self._with_id(piece, f"{key} {index}") for index, piece in enumerate(pieces)]
         tenants = list(dict.fromkeys(piece.tenant_id for piece in pieces))
@@ -62,7 +80,9 @@ class FeedbackService:
             stored = await self.session.stores.inbox.add(f"api/{tenants[0]}", pieces)
         except InvalidInput as error:  # a known id with other content
             raise Refused(error.message, hint=error.hint) from error
-        return [await self._taken(*one) for one in stored]
+        return [
+            await self._taken(*one, piece.masked) for one, piece in zip(stored, pieces, strict=True)
+        ]
 
     async def page(
         self, wanted: FeedbackFilter, *, limit: int, cursor: str | None = None
@@ -80,12 +100,14 @@ class FeedbackService:
         self.session.require(Role.READ)
         return await self._own(feedback_id)
 
+    @acting
     async def retry(self, feedback_id: str) -> Feedback:
         """Queue an ended piece again. Raises NotFound, Refused."""
         self.session.require(Role.OPERATE)
         await self._own(feedback_id)
         return await self.session.stores.intake.revive(feedback_id)
 
+    @acting
     async def cancel(self, feedback_id: str, reason: str) -> Feedback:
         """End a piece that waits or is being processed. Raises InvalidInput, NotFound, Refused."""
         self.session.require(Role.OPERATE)
@@ -94,6 +116,7 @@ class FeedbackService:
         await self._own(feedback_id)
         return await self.session.stores.intake.cancel(feedback_id, reason)
 
+    @acting
     async def retract(self, feedback_id: str, *, dry_run: bool = False) -> Retraction:
         """Undo what a piece taught and retain what was learnt later, or return what prevents that.
 
@@ -111,11 +134,12 @@ class FeedbackService:
         finding = self.session.stores.inbox.get(feedback_id)
         return await self.session.own(finding, "feedback", feedback_id)
 
-    async def _taken(self, feedback_id: str, is_new: bool) -> Taken:
+    async def _taken(self, feedback_id: str, is_new: bool, masked: tuple[Finding, ...]) -> Taken:
         if is_new:
-            return Taken(id=feedback_id, status=FeedbackStatus.QUEUED, new=True)
+            queued = FeedbackStatus.QUEUED
+            return Taken(id=feedback_id, status=queued, new=True, masked=masked)
         status = (await self.session.stores.inbox.get(feedback_id)).status
-        return Taken(id=feedback_id, status=status, new=False)
+        return Taken(id=feedback_id, status=status, new=False, masked=masked)
 
     def _with_tenant(self, entry: object, tenant_id: str | None) -> object:
         if not isinstance(entry, dict):
@@ -123,7 +147,7 @@ class FeedbackService:
         tenant = self.session.one_tenant(entry.get("tenant_id") or tenant_id)
         return {**entry, "tenant_id": tenant}
 
-    def _with_id(self, piece: NewFeedback, name: str) -> NewFeedback:
+    def _with_id(self, piece: MaskedFeedback, name: str) -> MaskedFeedback:
         """Return a piece with its source's id, or else one derived from the call's key."""
         if piece.id is not None:
             return piece
@@ -159,6 +183,9 @@ class FeedbackService:
     async def _known(self, pieces: Sequence[NewFeedback], tenant_id: str) -> Sequence[str]:
         """Return the ids of the tenant's agents that are named, among others if they are many."""
         named = {agent_id for piece in pieces for agent_id in piece.agent_ids}
+        own = self.session.principal.agent_id
+        if own is not None:
+            return [own]
         if len(named) > _FEW:
             return [agent.id for agent in await self.session.stores.agents.list(tenant_id)]
         return [agent_id for agent_id in named if await self._is_known(tenant_id, agent_id)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from core.domain.models import HistoryFilter, HistoryRecord, Page
 from core.domain.models.access import Role
+from core.domain.models.audit import Call, CallFilter
 from core.entrypoints.service.session import Session
 
 
@@ -31,3 +32,12 @@ class HistoryService:
         self.session.require(Role.READ)
         finding = self.session.stores.reader.history_record(record_id)
         return await self.session.own(finding, "history record", record_id)
+
+    async def calls(
+        self, wanted: CallFilter, *, limit: int, cursor: str | None = None
+    ) -> Page[Call]:
+        """Return the calls on record, newest first. Raises InvalidInput on a foreign cursor."""
+        self.session.require(Role.OPERATE)
+        scope = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
+        items, following = await self.session.stores.calls.page(scope, limit=limit, cursor=cursor)
+        return Page(items=tuple(items), next=following)

@@ -23,7 +23,7 @@ from core.entrypoints.service.items import (
 )
 from core.entrypoints.service.owners import follow_skills, own_agent
 from core.entrypoints.service.provenance import provenance_of
-from core.entrypoints.service.session import Session
+from core.entrypoints.service.session import Session, acting
 from core.knowledge.history import MAX_VERSIONS, KnownItems, Shown
 from core.skills.bundle import file_hash, is_text
 
@@ -45,6 +45,7 @@ class KnowledgeService:
     ) -> KnownPage:
         """Return what is known by tenant, kind and id. Raises InvalidInput on another's cursor."""
         self.session.require(Role.READ)
+        await self.session.app.require_kind(wanted.kind)
         wanted = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
         if wanted.agent_id is not None:
             agent = await own_agent(self.session, wanted.agent_id, wanted.tenant_id)
@@ -85,7 +86,7 @@ class KnowledgeService:
             versions=shown.versions,
             replaces=shown.replaced,
             by=shown.by,
-            files=_files(shown.files),
+            files=known_files(shown.files),
             table=table,
             table_problem=problem,
         )
@@ -147,6 +148,7 @@ class KnowledgeService:
             shown.item, shown.files, path, app.stores.lineage, app.stores.changes
         )
 
+    @acting
     async def restore(
         self,
         item_id: str,
@@ -202,7 +204,8 @@ def _table(content: str) -> tuple[DecisionTable | None, str]:
         return None, error.message
 
 
-def _files(files: Mapping[str, SkillFile]) -> tuple[KnownFile, ...]:
+def known_files(files: Mapping[str, SkillFile]) -> tuple[KnownFile, ...]:
+    """Return the files of a skill with their digests, by path."""
     return tuple(_file(path, file) for path, file in sorted(files.items()))
 
 

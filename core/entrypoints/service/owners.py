@@ -30,6 +30,20 @@ async def own_agent(session: Session, agent_id: str, tenant_id: str | None) -> A
     return found[0]
 
 
+async def agent_in_use(session: Session, agent_id: str | None, tenant_id: str | None) -> Agent:
+    """Return the agent whose knowledge is used: the principal itself, or else the one named.
+
+    Raises NotFound on another agent's than the principal's own; InvalidInput if none is named.
+    """
+    own = session.principal.agent_id
+    if own is not None and agent_id not in {None, own}:
+        raise NotFound(Message("no.thing", what=Message("thing.agent"), id=agent_id))
+    wanted = own or agent_id
+    if wanted is None:
+        raise InvalidInput(Message("access.agent_missing"), hint=Message("access.say_agent"))
+    return await own_agent(session, wanted, tenant_id)
+
+
 async def follow_skills(session: Session, tenant_id: str | None) -> tuple[str, ...]:
     """Discover skills that others wrote, in one tenant or all that have agents; return warnings."""
     try:

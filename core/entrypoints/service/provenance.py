@@ -62,7 +62,8 @@ def _steps(
         if before != last:
             yield Step(before, OLDER if index == 0 and _is_cut(one) else OTHERS)
         if after != before:
-            yield Step(after, index, _takes_back(one))
+            by = OTHERS if one.by.origin is Origin.OUTSIDE else index
+            yield Step(after, by, _takes_back(one))
         last = after
     if last != now or not made:
         yield Step(now, OTHERS)

@@ -9,7 +9,7 @@ from core.domain.messages import Message
 from core.domain.models import Pause
 from core.domain.models.access import Role
 from core.domain.models.base import Model
-from core.entrypoints.service.session import Session
+from core.entrypoints.service.session import Session, acting
 
 
 class IntakeState(Model):
@@ -30,12 +30,14 @@ class WorkService:
         self.session.require(Role.READ)
         return await self._state()
 
+    @acting
     async def pause(self, reason: str) -> IntakeState:
         """Start no new work; what runs continues to its end, and feedback is still accepted."""
         self._require_all_tenants()
         await self.session.stores.intake.pause(reason)
         return await self._state()
 
+    @acting
     async def resume(self) -> IntakeState:
         """Start new work again; no error if it was not paused."""
         self._require_all_tenants()

@@ -43,6 +43,21 @@ class Approval(Deciding):
     seen: Seen
 
 
+class Approving(Approval):
+    """What was looked at, and where something was found in it why that is allowed."""
+
+    allow: str = Field(
+        default="", max_length=2000, description="Why all that was found in it does no harm."
+    )
+
+
+class Allowing(Deciding):
+    """Which findings are allowed, by their digests (without any: all that hold it), and why."""
+
+    reason: Reason
+    findings: list[str] = Field(default=[], max_length=1000)
+
+
 class Rejection(Approval):
     """What was looked at, and why it is not to be learnt."""
 
@@ -137,10 +152,23 @@ async def get_file(
 
 @router.post("/{change_id}/approve")
 async def approve_change(
-    change_id: ChangeId, body: Approval, service: ChangesServiceDep
+    change_id: ChangeId, body: Approving, service: ChangesServiceDep
 ) -> Receipt:
-    """Apply a change that waits, exactly as it was seen."""
-    return await service.approve(change_id, seen=body.seen, dry_run=body.dry_run)
+    """Apply a change that waits, exactly as it was seen.
+
+    One that something was found in is refused until that is allowed, before or with `allow`.
+    """
+    return await service.approve(change_id, seen=body.seen, allow=body.allow, dry_run=body.dry_run)
+
+
+@router.post("/{change_id}/allow")
+async def allow_findings(
+    change_id: ChangeId, body: Allowing, service: ChangesServiceDep
+) -> ChangeHead:
+    """Allow what was found in a change: the same text is not held again. It still waits."""
+    return await service.allow(
+        change_id, reason=body.reason, digests=body.findings, dry_run=body.dry_run
+    )
 
 
 @router.post("/{change_id}/reject")

@@ -11,10 +11,10 @@ from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import JsonValue
 
-from core.domain.models import Feedback, PlacedEvent
+from core.domain.models import PlacedEvent
 from core.entrypoints.api.paging import FeedbackId, TenantId
 from core.entrypoints.api.sessions import SessionDep
-from core.entrypoints.service.events import EventsService
+from core.entrypoints.service.events import Ended, EventsService
 
 RETRY_MILLISECONDS = 2_000
 _IDS = {"tenant_id", "feedback_id", "candidate_id", "change_id"}
@@ -49,7 +49,7 @@ async def _of_feedback(
     session: SessionDep,
     after: After = None,
     last_event_id: LastEventId = None,
-) -> AsyncIterator[PlacedEvent | Feedback]:
+) -> AsyncIterator[PlacedEvent | Ended]:
     return await EventsService(session).of_feedback(feedback_id, last_event_id or after)
 
 
@@ -68,12 +68,12 @@ async def watch_events(
 
 @router.get("/feedback/{feedback_id}/events", response_class=EventSourceResponse)
 async def watch_feedback(
-    items: Annotated[AsyncIterator[PlacedEvent | Feedback], Depends(_of_feedback)],
+    items: Annotated[AsyncIterator[PlacedEvent | Ended], Depends(_of_feedback)],
 ) -> AsyncIterator[ServerSentEvent]:
     """All events of one piece so far, then as they happen; `end` once it has come to its end."""
     async with aclosing(items):  # type: ignore[type-var]
         async for item in items:
-            yield _ended(item) if isinstance(item, Feedback) else _sent(item)
+            yield _ended(item) if isinstance(item, Ended) else _sent(item)
 
 
 def _sent(placed: PlacedEvent) -> ServerSentEvent:
@@ -89,9 +89,11 @@ def _sent(placed: PlacedEvent) -> ServerSentEvent:
     return ServerSentEvent(event=event.name, id=placed.cursor, raw_data=_json(data))
 
 
-def _ended(piece: Feedback) -> ServerSentEvent:
+def _ended(end: Ended) -> ServerSentEvent:
     """Return the last event, which has no id: a client that reconnects receives it again."""
-    data: dict[str, JsonValue] = {"feedback_id": piece.id, "status": piece.status}
+    data: dict[str, JsonValue] = {"feedback_id": end.piece.id, "status": end.piece.status}
+    if end.hooks:
+        data["hooks"] = [one.model_dump(mode="json", exclude_none=True) for one in end.hooks]
     return ServerSentEvent(event="end", raw_data=_json(data))
 
 

@@ -7,7 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 
 from core.domain.models import HistoryFilter, HistoryRecord, HistoryStatus, Kind, Page
-from core.entrypoints.api.paging import AgentId, Cursor, Limit, TenantId
+from core.domain.models.audit import Call, CallFilter
+from core.entrypoints.api.paging import AgentId, Cursor, Limit, Moment, TenantId
 from core.entrypoints.api.sessions import HistoryServiceDep
 
 router = APIRouter(prefix="/history", tags=["history"])
@@ -41,6 +42,25 @@ async def list_history(
         feedback_id=feedback_id,
     )
     return await service.page(wanted, limit=limit, cursor=cursor)
+
+
+@router.get("/calls")
+async def list_calls(
+    service: HistoryServiceDep,
+    tenant_id: TenantId = None,
+    caller: Annotated[
+        str | None, Query(max_length=200, description="Only those of this token or person.")
+    ] = None,
+    since: Annotated[Moment | None, Query(description="Only those from this time on.")] = None,
+    refused: Annotated[
+        bool | None, Query(description="Only those that were refused or failed, or only others.")
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Page[Call]:
+    """List calls that changed something or were refused, newest first."""
+    wanted = CallFilter(tenant_id=tenant_id, caller=caller, since=since, refused=refused)
+    return await service.calls(wanted, limit=limit, cursor=cursor)
 
 
 @router.get("/{record_id}")

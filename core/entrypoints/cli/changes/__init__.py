@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from core.entrypoints.cli.options import Cursor, DryRun, Json, Limit, who
-from core.entrypoints.cli.output import print_model, print_page, print_table, say, talk
-from core.entrypoints.cli.receipts import tell_receipt, tell_warnings
+from core.entrypoints.cli.output import print_list, print_model, print_table, say
+from core.entrypoints.cli.receipts import has_failed, tell_receipt, tell_warnings
 from core.entrypoints.cli.session import with_app
 
 if TYPE_CHECKING:
@@ -42,22 +42,17 @@ def list_(
     from core.domain.models import ChangeFilter, ChangeStatus
 
     wanted = ChangeFilter(statuses=(ChangeStatus(status),) if status else ())
-    items, following = with_app(
-        lambda opened: opened.stores.reader.changes(wanted, limit=limit, cursor=cursor)
-    )
-    if as_json:
-        print_page(items, following)
-        return
-    print_table(
-        ("ID", "STATUS", "OPERATION", "KIND", "TARGET", "WARN", "REASON"),
-        [
-            (c.id, c.status, c.operation, c.kind, c.target_name, len(c.warnings) or "", c.reason)
-            for c in items
-        ],
+    page = with_app(lambda opened: opened.stores.reader.changes(wanted, limit=limit, cursor=cursor))
+    print_list(
+        page,
+        ("ID", "STATUS", "OPERATION", "KIND", "TARGET", "WARN", "FOUND", "REASON"),
+        lambda c: (
+            *(c.id, c.status, c.operation, c.kind, c.target_name),
+            *(len(c.warnings) or "", len(c.findings) or "", c.reason),
+        ),
+        as_json=as_json,
         empty="no changes",
     )
-    if following:
-        talk(f"more: --cursor {following}")
 
 
 @app.command("show")
@@ -84,13 +79,54 @@ def show(
 
 @app.command("approve")
 def approve(
-    change_id: ChangeId, seen: Seen = None, dry_run: DryRun = False, as_json: Json = False
+    change_id: ChangeId,
+    seen: Seen = None,
+    allow: Annotated[
+        str,
+        typer.Option("--allow", metavar="REASON", help="Allow all that was found in it: why."),
+    ] = "",
+    dry_run: DryRun = False,
+    as_json: Json = False,
 ) -> None:
-    """Apply a change that waits, exactly as `changes show` shows it."""
+    """Apply a change that waits, exactly as `changes show` shows it.
+
+    One that something was found in is applied only once that is allowed.
+    """
     receipt = with_app(
-        lambda opened: opened.gate.decisions.approve(change_id, by=who(), seen=seen), dry_run
+        lambda opened: opened.gate.decisions.approve(change_id, by=who(), seen=seen, allow=allow),
+        dry_run,
+        failed=has_failed,
     )
     tell_receipt(receipt, as_json=as_json)
+
+
+@app.command("allow")
+def allow(
+    change_id: ChangeId,
+    reason: Annotated[str, typer.Option("--reason", help="Why it does no harm.")],
+    digest: Annotated[
+        list[str] | None,
+        typer.Option("--finding", metavar="DIGEST", help="Only this finding; may be repeated."),
+    ] = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Allow what was found in a change; the change still waits to be approved or rejected.
+
+    The same text is not held again for this tenant.
+    """
+    change = with_app(
+        lambda opened: opened.gate.decisions.findings.allow(
+            change_id, digest or (), by=who(), reason=reason
+        ),
+        dry_run,
+    )
+    if as_json:
+        print_model(change)
+        return
+    for finding in change.findings:
+        if finding.is_allowed:
+            say(f"{'would be allowed' if dry_run else 'allowed'}: {finding.text}")
 
 
 @app.command("reject")
@@ -140,7 +176,9 @@ def keep_both(
 ) -> None:
     """Of two that contradict each other keep both: apply this one as an item of its own."""
     receipt = with_app(
-        lambda opened: opened.gate.decisions.keep_both(change_id, by=who(), seen=seen), dry_run
+        lambda opened: opened.gate.decisions.keep_both(change_id, by=who(), seen=seen),
+        dry_run,
+        failed=has_failed,
     )
     tell_receipt(receipt, as_json=as_json)
 
@@ -166,7 +204,7 @@ def revert(
     as_json: Json = False,
 ) -> None:
     """Bring the target of an applied change back to what it was before it."""
-    receipt = with_app(lambda opened: opened.revert(change_id, reason), dry_run)
+    receipt = with_app(lambda opened: opened.revert(change_id, reason), dry_run, failed=has_failed)
     tell_receipt(receipt, as_json=as_json)
 
 
@@ -184,6 +222,8 @@ async def _read(
     from core.entrypoints.cli.diff import change_diff
 
     change = await opened.stores.changes.get(change_id)
+    found = await opened.gate.decisions.findings.of(change)
+    change = change.model_copy(update={"findings": found})
     cost = await opened.stores.spending.of_change(change)
     text = await change_diff(change, opened.stores.changes) if wants_diff else ""
     return change, cost, opened.currency, text, await _beside(opened, change)

@@ -17,7 +17,7 @@ from core.entrypoints.cli.options import who
 if TYPE_CHECKING:
     from core.app.program import App
 
-_SUFFIX = {Kind.MEMORY: ".txt", Kind.DMN_RULE: ".dmn", Kind.SKILL: ".md", Kind.AGENT_SKILLS: ".txt"}
+_SUFFIX = {Kind.DMN_RULE: ".dmn", Kind.SKILL: ".md"}
 
 
 async def edit(opened: App, change_id: str, file: Path | None, folder: Path | None) -> Change:
@@ -43,7 +43,7 @@ def _written(change: Change) -> str:
     """Let the user edit it in their editor. Raises InvalidInput if they left it unchanged."""
     before = change.after.content if change.after else ""
     try:
-        after = click.edit(before, extension=_SUFFIX[change.kind])
+        after = click.edit(before, extension=_SUFFIX.get(change.kind, ".txt"))
     except click.ClickException as error:
         raise WrongCall(
             Message("cli.nothing_changed", why=error.format_message()),

@@ -10,16 +10,18 @@ import typer
 from core.domain.errors import InvalidInput
 from core.domain.messages import Message
 from core.entrypoints.cli.exits import FAILED, WrongCall, named_by_option, see_help
+from core.entrypoints.cli.feedback.erasing import erase
 from core.entrypoints.cli.options import Cursor, Json, Limit, Tenant
-from core.entrypoints.cli.output import print_json, print_model, print_page, print_table, say, talk
-from core.entrypoints.cli.session import load, run_async, with_app
+from core.entrypoints.cli.output import print_json, print_list, print_model, print_page, say, talk
+from core.entrypoints.cli.session import in_app, load, run_async, with_app
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from core.app.program import App
     from core.app.settings import Settings
+    from core.domain.input_formats.feedback import Line, Problem
     from core.domain.models import Feedback
     from core.entrypoints.cli.feedback.adding import Report
 
@@ -40,6 +42,7 @@ Status = Literal[
     "queued", "processing", "completed", "no_action", "held", "failed", "dead", "cancelled"
 ]
 FeedbackId = Annotated[str, typer.Argument(help="Id of the feedback.")]
+app.command("erase")(erase)
 
 
 @app.command("add")
@@ -69,6 +72,8 @@ def add(
     """Take in a JSONL file, stdin, or one text. Good lines go in, bad ones are named."""
     if (file is None) == (text is None):
         raise WrongCall(Message("cli.file_or_text"), hint=see_help("feedback add"))
+    if text is not None and tenant is None:
+        raise WrongCall(Message("field.missing", field="--tenant"), hint=see_help("feedback add"))
     if file is not None:
         report = _add_file(load(interactive=True), file)
     else:
@@ -99,20 +104,21 @@ def list_(
         await _known(opened, tenant)
         return await opened.stores.reader.feedback(wanted, limit=limit, cursor=cursor)
 
-    items, following = with_app(read)
-    if as_json:
-        print_page(items, following)
-        return
-    print_table(
+    page = with_app(read)
+    print_list(
+        page,
         ("ID", "STATUS", "AGENTS", "CALLS", "CONTENT", "ERROR"),
-        [
-            (f.id, f.status, ", ".join(f.agent_ids), f.usage.model_calls, f.content[:200], f.error)
-            for f in items
-        ],
+        lambda f: (
+            f.id,
+            f.status,
+            ", ".join(f.agent_ids),
+            f.usage.model_calls,
+            f.content[:200],
+            f.error,
+        ),
+        as_json=as_json,
         empty="no feedback",
     )
-    if following:
-        talk(f"more: --cursor {following}")
 
 
 @app.command("show")
@@ -213,35 +219,35 @@ async def _known(opened: App, tenant: str | None) -> None:
 
 
 def _add_file(settings: Settings, file: Path) -> Report:
-    from core.app import program
     from core.domain.input_formats.feedback import read_lines
-    from core.entrypoints.cli.feedback.adding import take_in
     from core.entrypoints.cli.files import open_input, size_of
     from core.entrypoints.cli.progress import byte_bar
 
-    async def work() -> Report:
-        with open_input(file) as handle, byte_bar("taking in", size_of(file)) as advance:
-            async with program.open_app(settings) as opened:
-                lines = read_lines(handle, settings.feedback_max_chars)
-                return await take_in(opened.stores.inbox, opened.stores.agents, lines, advance)
+    with open_input(file) as handle, byte_bar("taking in", size_of(file)) as advance:
+        lines = read_lines(handle, settings.feedback_max_chars)
+        return run_async(_take_in(settings, lines, advance))
 
-    return run_async(work())
+
+async def _take_in(
+    settings: Settings, lines: Iterable[Line | Problem], advance: Callable[[int], None]
+) -> Report:
+    from core.entrypoints.cli.feedback.adding import take_in
+
+    return await in_app(
+        settings,
+        lambda opened: take_in(opened.stores.inbox, opened.stores.agents, lines, advance),
+        failed=lambda report: report.problems,
+    )
 
 
 def _add_text(settings: Settings, entry: dict[str, object]) -> Report:
-    from core.app import program
     from core.domain.input_formats.feedback import Line, checked
-    from core.entrypoints.cli.feedback.adding import take_in
 
     with named_by_option("feedback add", _OPTIONS):
         piece = checked(entry, settings.feedback_max_chars)
 
-    async def work() -> Report:
-        async with program.open_app(settings) as opened:
-            line = Line(number=1, piece=piece, size=0)
-            return await take_in(opened.stores.inbox, opened.stores.agents, [line], lambda _: None)
-
-    report = run_async(work())
+    line = Line(number=1, piece=piece, size=0)
+    report = run_async(_take_in(settings, [line], lambda _: None))
     if report.problems:
         raise InvalidInput(report.problems[0].reason, hint=Message("see.agents"))
     return report
@@ -269,5 +275,7 @@ def _show_report(report: Report, *, as_json: bool) -> None:
         return
     for line in report.added:
         say(f"{line.id}  {'new' if line.new else 'known already'}")
+        for finding in line.masked:
+            talk(Message("screen.masked", id=line.id, what=finding.text))
     if report.problems:
         talk(f"{len(report.added)} taken in, {len(report.problems)} refused")

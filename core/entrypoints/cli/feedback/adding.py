@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from core.domain.errors import InvalidInput
+from core.domain.errors import InvalidInput, ScreenDown
 from core.domain.input_formats.agents import tenants_by_agent
 from core.domain.input_formats.feedback import Line, Problem, agent_problem
+from core.domain.models import Finding
 from core.domain.models.base import Model
 from core.domain.ports import Agents, Inbox
 
@@ -15,11 +16,15 @@ _BATCH = 500
 
 
 class Added(Model):
-    """A line that is now in the inbox; `new` is False if it already was."""
+    """A line that is now in the inbox; `new` is False if it already was.
+
+    `masked` is what was taken out of it before it was stored.
+    """
 
     line: int
     id: str
     new: bool
+    masked: tuple[Finding, ...] = ()
 
 
 class Report(Model):
@@ -80,8 +85,9 @@ async def _store(
     if not lines:
         return
     try:
-        stored = await inbox.add(SOURCE, [line.piece for line in lines])
-    except InvalidInput as error:
+        pieces = [await inbox.masked(line.piece) for line in lines]
+        stored = await inbox.add(SOURCE, pieces)
+    except (InvalidInput, ScreenDown) as error:
         if len(lines) == 1:
             problems.append(Problem(line=lines[0].number, reason=error.message))
             return
@@ -89,6 +95,6 @@ async def _store(
             await _store(inbox, [line], added, problems)
     else:
         added += [
-            Added(line=line.number, id=feedback_id, new=is_new)
-            for line, (feedback_id, is_new) in zip(lines, stored, strict=True)
+            Added(line=line.number, id=feedback_id, new=is_new, masked=piece.masked)
+            for line, piece, (feedback_id, is_new) in zip(lines, pieces, stored, strict=True)
         ]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.entrypoints.cli.knowledge.context import context
+from core.entrypoints.cli.knowledge.effect import effect
 from core.entrypoints.cli.knowledge.exporting import export
 from core.entrypoints.cli.knowledge.importing import import_
 from core.entrypoints.cli.knowledge.searching import search
@@ -29,8 +31,10 @@ app.command("show")(show)
 app.command("import")(import_)
 app.command("export")(export)
 app.command("search")(search)
+app.command("context")(context)
 app.command("history")(history)
 app.command("restore")(restore)
+app.command("effect")(effect)
 
 
 @app.command("list")
@@ -63,6 +67,7 @@ async def _list(
 ) -> Sequence[KnowledgeItem]:
     from core.domain.models import Kind
 
+    await opened.require_kind(kind)
     tenant = await known_owner(opened, tenant, agent_id)
     if kind in {None, Kind.SKILL} and not expired:
         await refresh_skills(opened, await tenants_of(opened, tenant))

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from core.domain.errors import InvalidInput
 from core.domain.messages import Message
 from core.domain.text import escape_json
 from core.entrypoints.cli.exits import WrongCall, see_help
+from core.entrypoints.cli.files import is_stdout, open_output
 from core.entrypoints.cli.knowledge.tenants import known_owner
 from core.entrypoints.cli.options import AgentId, Json, KindName, KindOption, Tenant
 from core.entrypoints.cli.output import print_json, talk
@@ -39,13 +35,13 @@ def export(
 
     With --json and -o stdout gets how many were written.
     """
-    if as_json and _is_stdout(out):
+    if as_json and is_stdout(out):
         raise WrongCall(Message("cli.json_lines"), hint=see_help("knowledge export"))
-    with _output(out) as stream:
+    with open_output(out) as stream:
         count = with_app(lambda opened: _write(opened, stream, kind, tenant, agent))
     if as_json:
         print_json({"written": count, "path": str(out)})
-    elif not _is_stdout(out):
+    elif not is_stdout(out):
         talk(f"{count} written to {out}")
 
 
@@ -56,11 +52,16 @@ async def _write(
     from core.entrypoints.cli.progress import count_bar
     from core.knowledge.transfer.exporter import Exporter
 
+    wanted = Kind(kind) if kind else None
+    await opened.require_kind(wanted)
     tenant = await known_owner(opened, tenant, agent)
     exporter = Exporter(
-        pages=opened.stores.pages, agents=opened.stores.agents, skills=opened.stores.skills
+        pages=opened.stores.pages,
+        agents=opened.stores.agents,
+        skills=opened.stores.skills,
+        kinds=await opened.item_kinds(),
     )
-    lines = exporter.lines(kind=Kind(kind) if kind else None, tenant_id=tenant, agent_id=agent)
+    lines = exporter.lines(kind=wanted, tenant_id=tenant, agent_id=agent)
     count = 0
     with count_bar("exporting") as advance:
         async for line in lines:
@@ -68,24 +69,3 @@ async def _write(
             count += 1
             advance(1)
     return count
-
-
-def _is_stdout(out: Path | None) -> bool:
-    return out is None or str(out) == "-"
-
-
-@contextmanager
-def _output(out: Path | None) -> Iterator[TextIO]:
-    """Yield stdout, or a file that appears only once it is complete. Raises InvalidInput."""
-    if out is None or _is_stdout(out):
-        yield sys.stdout
-        return
-    draft = out.with_name(f".{out.name}.{os.getpid()}")
-    try:
-        with draft.open("w", encoding="utf-8", newline="\n") as stream:
-            yield stream
-        draft.replace(out)
-    except OSError as error:
-        raise InvalidInput(Message("file.unwritable", path=out, why=error)) from None
-    finally:
-        draft.unlink(missing_ok=True)

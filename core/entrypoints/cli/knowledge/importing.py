@@ -17,7 +17,7 @@ from core.domain.messages import Message, joined
 from core.entrypoints.cli.exits import FAILED
 from core.entrypoints.cli.options import Json
 from core.entrypoints.cli.output import print_json, say, talk
-from core.entrypoints.cli.session import load, run_until_stopped
+from core.entrypoints.cli.session import in_app, load, run_until_stopped
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -169,7 +169,6 @@ class _Asked:
 async def _work(
     settings: Settings, asked: _Asked, summary: ImportSummary, stop: asyncio.Event
 ) -> None:
-    from core.app import program
     from core.domain.input_formats.knowledge import MAX_LINE_BYTES
     from core.entrypoints.cli.files import open_input, read_lines, size_of
     from core.entrypoints.cli.progress import byte_bar
@@ -181,10 +180,12 @@ async def _work(
             summary.add(result)
             advance(size)
 
-        async with program.open_app(settings, dry_run=summary.dry_run) as opened:
+        async def bring_in(opened: App) -> None:
             importer = await _importer(opened, asked, dry_run=summary.dry_run)
             lines = read_lines(handle, MAX_LINE_BYTES, stop)
             await import_lines(lines, importer, settings.feedback_max_chars, tell)
+
+        await in_app(settings, bring_in, dry_run=summary.dry_run, failed=lambda _: summary.refused)
 
 
 async def _importer(opened: App, asked: _Asked, *, dry_run: bool) -> Importer:

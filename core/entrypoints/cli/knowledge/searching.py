@@ -98,12 +98,14 @@ class _Search:
 
         if not read_question(query).counts:
             raise InvalidInput(Message("cli.no_words"), hint=Message("cli.hint_words"))
+        kind = Kind(self._wanted.kind) if self._wanted.kind else None
+        await self._app.require_kind(kind)
         await refresh_skills(self._app, [self._tenant_id])
         return await self._app.stores.search.search(
             query,
             tenant_id=self._tenant_id,
             agent_id=self._wanted.agent_id,
-            kind=Kind(self._wanted.kind) if self._wanted.kind else None,
+            kind=kind,
             limit=self._limit,
             user=self._wanted.user,
         )
@@ -114,7 +116,7 @@ async def _with_search(
 ) -> T:
     from core.app import program
 
-    async with program.open_app(settings) as opened:
+    async with program.open_over_tenants(settings) as opened:
         tenant_id = await known_owner(opened, wanted.tenant, wanted.agent_id)
         tenant_id = tenant_id or await only_tenant(opened)
         await _tell_waiting(opened)

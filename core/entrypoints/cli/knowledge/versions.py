@@ -9,7 +9,7 @@ import typer
 from core.entrypoints.cli.knowledge.showing import find_known
 from core.entrypoints.cli.options import DryRun, Json, KindName, KindOption, Tenant
 from core.entrypoints.cli.output import print_page, print_table
-from core.entrypoints.cli.receipts import tell_receipt
+from core.entrypoints.cli.receipts import has_failed, tell_receipt
 from core.entrypoints.cli.session import with_app
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Bring an item back to a version, byte for byte; what came since stays in its history."""
-    receipt = with_app(lambda opened: _restore(opened, item_id, tenant, kind, to), dry_run)
+    receipt = with_app(
+        lambda opened: _restore(opened, item_id, tenant, kind, to), dry_run, failed=has_failed
+    )
     tell_receipt(receipt, as_json=as_json)
 
 

@@ -16,6 +16,7 @@ from core.domain.hashing import name_key, text_hash
 from core.domain.messages import Message
 from core.domain.models import (
     ChangeStatus,
+    Kind,
     KnowledgeItem,
     MergeMode,
     Operation,
@@ -102,7 +103,9 @@ class Importer:
     async def take(self, document: Document) -> Receipt:
         """Submit a document. Raises Refused if there is another table of that name."""
         knowledge = self._app.stores.knowledge
-        known = await knowledge.find_rule(self._tenant_id, self._agent_id, document.name)
+        known = await knowledge.find_named(
+            Kind.DMN_RULE, self._tenant_id, self._agent_id, document.name
+        )
         if known is not None and known.content != document.xml and not self._replace:
             raise Refused(
                 Message("rule.other_of_name", agent=self._agent_id, name=known.name, id=known.id),

@@ -14,7 +14,7 @@ from core.domain.text import one_line
 from core.entrypoints.cli.exits import FAILED, WrongCall, see_help
 from core.entrypoints.cli.options import Json
 from core.entrypoints.cli.output import print_json, say, talk
-from core.entrypoints.cli.session import load, run_async
+from core.entrypoints.cli.session import with_app
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
@@ -178,18 +178,13 @@ def _submit(documents: list[Document], asked: _Asked, outcomes: _Outcomes) -> No
     from core.domain.errors import InvalidInput, Refused
     from core.entrypoints.cli.rule.documents import Importer
 
-    settings = load(interactive=True)
-
-    async def opened() -> None:
-        from core.app import program
-
-        async with program.open_app(settings, dry_run=asked.dry_run) as app:
-            importer = await _importer(app)
-            for document in documents:
-                try:
-                    outcomes.done(document, await importer.take(document))
-                except (InvalidInput, Refused) as error:
-                    outcomes.failed(document.file, error.sentences)
+    async def take_all(app: App) -> None:
+        importer = await _importer(app)
+        for document in documents:
+            try:
+                outcomes.done(document, await importer.take(document))
+            except (InvalidInput, Refused) as error:
+                outcomes.failed(document.file, error.sentences)
 
     async def _importer(app: App) -> Importer:
         return await Importer.open(
@@ -200,4 +195,4 @@ def _submit(documents: list[Document], asked: _Asked, outcomes: _Outcomes) -> No
             unrelated=asked.unrelated,
         )
 
-    run_async(opened())
+    with_app(take_all, asked.dry_run, failed=lambda _: outcomes.problems)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,6 +13,11 @@ from core.entrypoints.cli.options import Json, Tenant
 from core.entrypoints.cli.output import talk
 from core.entrypoints.cli.skill.exporting import export
 from core.entrypoints.cli.skill.importing import import_
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.skill_quick_validate import Problem
 
 app = typer.Typer(help="Check, package and look into skills; draw what refers to what.")
 
@@ -30,9 +35,20 @@ def validate(path: Folder, as_json: Json = False) -> None:
     if not path.is_dir():
         raise NotFound(Message("no.folder", path=path), hint=Message("see.skill_folder_or_file"))
     problems = check_folder(path)
+    if not errors_of(problems):
+        problems = [*problems, *_tool_problems(path)]
     show_verdict(path.resolve().name, problems, as_json=as_json)
     if errors_of(problems):
         raise typer.Exit(FAILED)
+
+
+def _tool_problems(path: Path) -> Sequence[Problem]:
+    """Return what a folder's skill runs that its own `allowed-tools` does not cover."""
+    from core.skills.commands import tool_problems
+
+    document = (path / "SKILL.md").read_text("utf-8")
+    files = (file for file in (path / "scripts").rglob("*") if file.is_file())
+    return tool_problems(document, [file.relative_to(path).as_posix() for file in files])
 
 
 @app.command("package")

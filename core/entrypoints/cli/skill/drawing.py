@@ -46,5 +46,5 @@ async def _tenant_of_all(settings: Settings) -> str:
     """Return the tenant of all agents; skills need no database, but whose they are does."""
     from core.app import program
 
-    async with program.open_app(settings) as app:
+    async with program.open_over_tenants(settings) as app:
         return await only_tenant(app)

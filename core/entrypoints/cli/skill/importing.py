@@ -136,6 +136,7 @@ def import_(
         with_app(
             lambda opened: _bring_in(opened, sources, (tenant, agent), outcomes, in_place=in_place),
             dry_run,
+            failed=lambda _: outcomes.counts["refused"],
         )
     except SkillWorkerError as error:
         if outcomes.found:

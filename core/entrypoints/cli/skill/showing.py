@@ -12,6 +12,7 @@ from core.domain.models import Bundle
 from core.entrypoints.cli.output import print_block, print_fields, print_json, print_table, say
 from core.skill_quick_validate import VALID, Problem, check_bundle, errors_of
 from core.skills.bundle import NoSkill, SkillRead, bundle_hash, file_hash
+from core.skills.commands import bundle_tool_problems
 from core.skills.document.frontmatter import read_values
 from core.skills.package import Package
 from core.skills.validation.head_values import Node
@@ -43,7 +44,7 @@ class Inspection:
 
 def verdict_of(read: SkillRead) -> tuple[Problem, ...]:
     """Return the problems of a `.skill` file that was read, errors first."""
-    found = [*read.problems, *check_bundle(read.bundle)]
+    found = [*read.problems, *check_bundle(read.bundle), *bundle_tool_problems(read.bundle)]
     return tuple(sorted(found, key=lambda problem: problem.severity != "error"))
 
 

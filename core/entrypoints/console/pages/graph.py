@@ -11,6 +11,8 @@ from pydantic import JsonValue
 
 from core.domain.models import Kind
 from core.domain.models.views import KnowledgeFilter
+from core.domain.text import printable
+from core.entrypoints.console.parts import named
 from core.entrypoints.console.parts.ink import INK
 from core.entrypoints.console.parts.lists import chip, empty, listed, twin
 from core.entrypoints.console.parts.markup import Part, address, el, join, link, show
@@ -208,7 +210,7 @@ def _label(visit: Visit, node: Node) -> str:
     if node.kind in {NodeKind.MEMORIES, NodeKind.RULES}:
         return f"{visit.say(f'graph.{node.kind.value}')} {node.count}"
     missing = f" ({visit.say('graph.missing')})" if node.missing else ""
-    return f"{node.label}{missing}"
+    return printable(f"{node.label}{missing}")
 
 
 def _page_of(node: Node, tenant: str) -> str | None:
@@ -236,7 +238,7 @@ async def _items(visit: Visit, graph: Graph) -> Markup:
     links = [
         el(
             "li",
-            el("span", f"{visit.say(f'common.{item.kind.value}')} ", class_="muted small"),
+            el("span", f"{named.kind(visit, item.kind)} ", class_="muted small"),
             link(
                 item.name,
                 "/console/knowledge/item",

@@ -15,7 +15,7 @@ from core.domain.errors import DatabaseDown
 from core.domain.models import NO_USAGE, ChangeStatus, FeedbackStatus, Kind, Operation, PauseKind
 from core.domain.models.views import EndedSeries, OutcomeCount, Overview, Word, WorkerSeen
 from core.entrypoints.console.language import words
-from core.entrypoints.console.parts.ink import INK
+from core.entrypoints.console.parts.charts import axis, bar, chart, frame
 from core.entrypoints.console.parts.lists import badge, empty, listed, twin
 from core.entrypoints.console.parts.markup import Part, address, el, join, show
 from core.entrypoints.console.parts.named import kind, moment, operation, status
@@ -64,9 +64,9 @@ def _draw(visit: Visit, seen: Overview) -> _Drawn:
     top, cards = show(strip(visit, seen)), show(figures(visit, seen))
     first = show(_first(visit, seen))
     with ui.element("div").classes("charts"):
-        today = _chart(say("overview.today"), ended_options(visit, seen.today))
-        month = _chart(say("overview.month"), ended_options(visit, seen.month))
-        spent = _chart(say("overview.spending"), spent_options(visit, seen))
+        today = chart(say("overview.today"), ended_options(visit, seen.today))
+        month = chart(say("overview.month"), ended_options(visit, seen.month))
+        spent = chart(say("overview.spending"), spent_options(visit, seen))
     changed = show(outcomes(visit, seen))
     seen_workers = show(workers(visit, seen))
     show(twin(visit, "/v1/overview", tenant_id=seen.tenant_id))
@@ -84,12 +84,6 @@ def _first(visit: Visit, seen: Overview) -> Markup:
     if any(seen.standing.counts.values()) or seen.ended_last_hour:
         return Markup()
     return empty(visit.say("overview.first_title"), visit.say("overview.first_hint"))
-
-
-def _chart(title: str, options: dict[str, object]) -> ui.echart:
-    with ui.element("section").classes("card"):
-        show(el("h3", title))
-        return ui.echart(options).classes("chart").props(f'role=img aria-label="{title}"')
 
 
 @dataclass(frozen=True)
@@ -120,13 +114,13 @@ class _Overview:
                 (drawn.workers, workers(visit, seen)),
             ):
                 element.set_content(str(markup))
-            for chart, options in (
+            for plot, options in (
                 (drawn.today, ended_options(visit, seen.today)),
                 (drawn.month, ended_options(visit, seen.month)),
                 (drawn.spent, spent_options(visit, seen)),
             ):
-                chart.options.update(options)
-                chart.update()
+                plot.options.update(options)
+                plot.update()
 
 
 def outcomes(visit: Visit, seen: Overview) -> Markup:
@@ -192,7 +186,6 @@ _COLOURS = {
     FeedbackStatus.DEAD: "#8f2f2b",
     FeedbackStatus.CANCELLED: "#5f6b7c",
 }
-_LINE = "#8b95a555"
 _DAY = 86_400
 
 
@@ -205,14 +198,14 @@ def ended_options(visit: Visit, series: EndedSeries) -> dict[str, object]:
         for bucket in series.buckets
     ]
     bars = [
-        _bar(
+        bar(
             visit.say(f"common.{status.value}"),
             colour,
             [bucket.by_status.get(status, 0) for bucket in series.buckets],
         )
         for status, colour in _COLOURS.items()
     ]
-    return {**_frame(times), "yAxis": [_axis()], "series": bars}
+    return {**frame(times), "yAxis": [axis()], "series": bars}
 
 
 def spent_options(visit: Visit, seen: Overview) -> dict[str, object]:
@@ -228,44 +221,9 @@ def spent_options(visit: Visit, seen: Overview) -> dict[str, object]:
         "itemStyle": {"color": "#c98a2b"},
     }
     return {
-        **_frame([one.day.strftime("%m-%d") for one in days]),
-        "yAxis": [_axis(), {**_axis(), "splitLine": {"show": False}}],
-        "series": [_bar(visit.say("overview.tokens"), "#3f7fd8", tokens), line],
-    }
-
-
-def _frame(categories: list[str]) -> dict[str, object]:
-    return {
-        "animation": False,
-        "tooltip": {"trigger": "axis", "renderMode": "richText"},
-        "legend": {"top": 0, "textStyle": {**INK}, "itemWidth": 12, "itemHeight": 12},
-        "grid": {"left": 8, "right": 8, "top": 52, "bottom": 4, "containLabel": True},
-        "xAxis": {
-            "type": "category",
-            "data": categories,
-            "axisLabel": {**INK},
-            "axisLine": {"lineStyle": {"color": _LINE}},
-        },
-    }
-
-
-def _axis() -> dict[str, object]:
-    return {
-        "type": "value",
-        "minInterval": 1,
-        "axisLabel": {**INK},
-        "splitLine": {"lineStyle": {"color": _LINE}},
-    }
-
-
-def _bar(name: str, colour: str, data: list[int]) -> dict[str, object]:
-    return {
-        "type": "bar",
-        "name": name,
-        "stack": "all",
-        "data": data,
-        "itemStyle": {"color": colour},
-        "barMaxWidth": 22,
+        **frame([one.day.strftime("%m-%d") for one in days]),
+        "yAxis": [axis(), {**axis(), "splitLine": {"show": False}}],
+        "series": [bar(visit.say("overview.tokens"), "#3f7fd8", tokens), line],
     }
 
 

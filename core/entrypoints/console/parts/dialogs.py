@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from nicegui import ui
 
+from core.domain.text import printable
 from core.entrypoints.console.parts.markup import el, show
 from core.entrypoints.console.visit import Visit
 
@@ -87,7 +88,7 @@ def keys_help(visit: Visit, keys: Mapping[str, str]) -> ui.dialog:
 def _dialog(title: str) -> Iterator[ui.dialog]:
     """Create a dialog with a title, which is also its accessible name."""
     with ui.dialog() as dialog, ui.card().classes("dialog"):
-        dialog.props["aria-label"] = title
+        dialog.props["aria-label"] = printable(title)
         show(el("h2", title))
         yield dialog
 

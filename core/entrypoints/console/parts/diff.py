@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 from markupsafe import Markup
 
@@ -228,13 +229,13 @@ def _row(visit: Visit, row: LineRow, sides: Sequence[Side], span: str) -> Markup
         said = visit.say("diff.hidden", n=row.hidden)
         return el("tr", el("td", said, colspan=span), class_="folded")
     cells = {
-        Side.BEFORE: _side(row.left, RowKind.REMOVED, row.kind),
-        Side.AFTER: _side(row.right, RowKind.ADDED, row.kind),
+        Side.BEFORE: _side(visit, row.left, RowKind.REMOVED, row.kind),
+        Side.AFTER: _side(visit, row.right, RowKind.ADDED, row.kind),
     }
     return el("tr", *(cell for side in sides for cell in cells[side]), class_=row.kind.value)
 
 
-def _side(line: Line | None, as_: RowKind, kind: RowKind) -> tuple[Markup, Markup]:
+def _side(visit: Visit, line: Line | None, as_: RowKind, kind: RowKind) -> tuple[Markup, Markup]:
     if line is None:
         return el("td", class_="number void"), el("td", class_="void")
     is_same = kind is RowKind.SAME
@@ -242,14 +243,20 @@ def _side(line: Line | None, as_: RowKind, kind: RowKind) -> tuple[Markup, Marku
     side = "same" if is_same else as_.value
     return (
         el("td", str(line.number), class_=f"number {side}"),
-        el("td", sign, join(_spans(line)), "…" if line.cut else None, class_=side),
+        el("td", sign, join(_spans(visit, line)), "…" if line.cut else None, class_=side),
     )
 
 
-def _spans(line: Line) -> Iterator[Part]:
-    at = 0
-    for span in line.spans:
-        yield line.text[at : span.start]
-        yield el("mark", line.text[span.start : span.end])
-        at = span.end
-    yield line.text[at:]
+def _spans(visit: Visit, line: Line) -> Iterator[Part]:
+    """Yield a line's text, with what has changed and what was found in it marked."""
+    edges = (edge for span in (*line.spans, *line.found) for edge in (span.start, span.end))
+    cuts = sorted({0, len(line.text), *edges})
+    for start, end in pairwise(cuts):
+        text = line.text[start:end]
+        is_changed = any(span.start <= start < span.end for span in line.spans)
+        part: Part = el("mark", text) if is_changed else text
+        found = [span.finding for span in line.found if span.start <= start < span.end]
+        if found:
+            title = "; ".join(visit.translated(finding.text) for finding in found)
+            part = el("strong", part, class_=f"found {found[0].severity.value}", title=title)
+        yield part

@@ -10,10 +10,10 @@ from core.entrypoints.console.parts.markup import Part, address, el, join, link
 from core.entrypoints.console.visit import Visit
 
 _TONES = {
-    "good": {"applied", "completed", "alive", "ok"},
+    "good": {"applied", "completed", "delivered", "alive", "ok"},
     "warn": {"held", "stale", "queued", "paused", "stuck", "warning"},
     "bad": {"failed", "dead", "rejected", "silent", "error"},
-    "info": {"processing", "applying", "prepared", "busy"},
+    "info": {"processing", "applying", "prepared", "waiting", "busy"},
 }
 
 

@@ -1,12 +1,15 @@
-"""The only way in which text becomes HTML: escaped. Nothing that users wrote is ever executed."""
+"""The only way in which text becomes HTML: escaped, so that nothing in it is executed or hidden."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 from nicegui import ui
+
+from core.domain.text import LEFTWARD, NUMBER, printable, visible_parts
 
 Part = str | Markup | None
 
@@ -33,14 +36,40 @@ def el(tag: str, *parts: Part, **attributes: str | None) -> Markup:
     if unknown:
         raise ValueError(f"attributes {unknown} are not known to be harmless")
     see_own(given.get("href", "#"))
-    written = "".join(f' {name}="{escape(value)}"' for name, value in given.items())
+    written = "".join(f' {name}="{escape(printable(value))}"' for name, value in given.items())
     begin = Markup(f"<{tag}{written}>")  # noqa: S704 - escaped above
     return begin if tag == "col" else begin + join(parts) + Markup(f"</{tag}>")  # noqa: S704
 
 
 def join(parts: Iterable[Part], between: str = "") -> Markup:
-    """Join parts, escaped unless they are markup."""
-    return escape(between).join(escape(part) for part in parts if part is not None)
+    """Join parts; text is escaped, with what is hidden in it made visible."""
+    return escape(between).join(_shown(part) for part in parts if part is not None)
+
+
+def _shown(part: str | Markup) -> Markup:
+    if isinstance(part, Markup) or (part.isascii() and part.isprintable()):
+        return escape(part)
+    return Markup("").join(
+        _box(text) if is_hidden else _isolated(text) for text, is_hidden in visible_parts(part)
+    )
+
+
+def _box(char: str) -> Markup:
+    """Return a mark for a character that would not be seen; its title is its name."""
+    title = escape(unicodedata.name(char, "CONTROL CHARACTER"))
+    html = f'<span class="unseen" title="{title}">[U+{ord(char):04X}]</span>'
+    return Markup(html)  # noqa: S704 - its name is escaped
+
+
+def _isolated(text: str) -> Markup:
+    """Return text in which letters written leftward reorder no numbers, and nothing around it."""
+    if not LEFTWARD.search(text):
+        return escape(text)
+    parts = (
+        Markup('<bdi dir="ltr">{}</bdi>').format(part) if at % 2 else escape(part)
+        for at, part in enumerate(NUMBER.split(text))
+    )
+    return Markup("<bdi>{}</bdi>").format(Markup("").join(parts))
 
 
 def link(text: Part, path: str, /, class_: str | None = None, **query: str | None) -> Markup:

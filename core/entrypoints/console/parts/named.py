@@ -22,8 +22,11 @@ def status(visit: Visit, value: FeedbackStatus | ChangeStatus) -> Markup:
 
 
 def kind(visit: Visit, value: Kind) -> str:
-    """Return the words for a kind of knowledge."""
-    return visit.say(f"common.{value.value}")
+    """Return the words for a kind of knowledge; for one whose package is missing its name."""
+    if value.is_built_in:
+        return visit.say(f"common.{value.value}")
+    own = next((kind for kind in visit.session.app.kinds if kind.name == value), None)
+    return own.titles[visit.language.value] if own else value.value
 
 
 def operation(visit: Visit, value: Operation) -> str:

@@ -11,6 +11,7 @@ from nicegui import ui
 
 from core.domain.errors import Forbidden, NotFound, Refused, SkillWorkerError
 from core.domain.models import Receipt, ReceiptStatus
+from core.domain.text import printable
 from core.entrypoints.api.problems import problem_of
 from core.entrypoints.console.parts.markup import el, show
 from core.entrypoints.console.visit import Visit
@@ -57,11 +58,13 @@ def notify_done(visit: Visit, key: str, done: object, name: str) -> None:
     if isinstance(done, Receipt) and not done.status.is_outcome:
         raise Refused(done.message)
     if isinstance(done, Receipt) and done.status is ReceiptStatus.HELD:
-        ui.notify(visit.say("frame.waits", name=name), type="warning")
+        ui.notify(printable(visit.say("frame.waits", name=name)), type="warning")
     else:
-        ui.notify(visit.say(key, name=name), type="positive")
+        ui.notify(printable(visit.say(key, name=name)), type="positive")
 
 
 def _notify(visit: Visit, text: str, hint: str) -> None:
     lines = "\n".join(filter(None, (text, hint)))
-    ui.notify(lines, type="negative", multi_line=True, close_button=visit.say("frame.close"))
+    ui.notify(
+        printable(lines), type="negative", multi_line=True, close_button=visit.say("frame.close")
+    )

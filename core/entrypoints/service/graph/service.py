@@ -186,7 +186,9 @@ def _agents(shelf: _Shelf, parts: Parts) -> list[Link]:
 
 
 def _count(shelf: _Shelf, known: KnownCount) -> str | None:
-    kind = _COUNTED[known.kind]
+    kind = _COUNTED.get(known.kind)
+    if kind is None:  # one that a package adds
+        return None
     return shelf.put(
         kind, known.agent_id, label=kind.value, agent_id=known.agent_id, count=known.count
     )
@@ -218,8 +220,10 @@ def _taught(shelf: _Shelf, parts: Parts) -> list[Link]:
 def _target(shelf: _Shelf, one: Taught) -> str | None:
     if one.kind is Kind.SKILL:
         key: Key = (NodeKind.SKILL.value, one.item_id)
-    else:
+    elif one.kind in _COUNTED:
         key = (_COUNTED[one.kind].value, one.agent_id)
+    else:
+        return None
     return shelf.nodes[key].id if key in shelf.nodes else None
 
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from core.domain.errors import RuleInvalid
 from core.domain.messages import Message
-from core.domain.models import Change, FileRef, Kind, Snapshot
+from core.domain.models import Change, FileRef, Finding, Kind, Snapshot
 from core.domain.ports import ChangeLog
-from core.entrypoints.service.review_view.shown import Diff, FileDiff, FileSide, ListDiff, RowKind
-from core.entrypoints.service.review_view.states import Tree, read_files, tree_of
+from core.entrypoints.service.review_view.shown import (
+    Diff,
+    FileDiff,
+    FileSide,
+    FoundSpan,
+    LineRow,
+    ListDiff,
+    RowKind,
+)
+from core.entrypoints.service.review_view.states import Tree, file_of, read_files, tree_of
 from core.entrypoints.service.review_view.tables import table_diff
 from core.entrypoints.service.review_view.texts import Room, text_diff
 
@@ -40,7 +48,12 @@ def _diff(
     shown = paths[:MAX_FILES]
     found = Diff(
         files=tuple(
-            _file(path, old.files.get(path), new.files.get(path), data, room) for path in shown
+            _marked(
+                _file(path, old.files.get(path), new.files.get(path), data, room),
+                [one for one in change.findings if (one.place or file_of(change.kind)) == path],
+                data,
+            )
+            for path in shown
         ),
         unchanged=len({**old.files, **new.files}) - len(paths),
         more=len(paths) - len(shown),
@@ -84,6 +97,38 @@ def _file(
     except UnicodeDecodeError:
         return plain.model_copy(update={"binary": True})
     return plain.model_copy(update={"text": text_diff(before, after, room)})
+
+
+def _marked(file: FileDiff, findings: Sequence[Finding], data: Mapping[str, bytes]) -> FileDiff:
+    """Return a file with the parts of its lines marked in which something was found."""
+    if not findings or file.text is None or file.after is None:
+        return file
+    text = data[file.after.sha256].decode("utf-8")
+    found: dict[int, list[FoundSpan]] = {}
+    for finding in findings:
+        for number, span in _lines_of(text, finding):
+            found.setdefault(number, []).append(span)
+    rows = tuple(_with_found(row, found) for row in file.text.rows)
+    return file.model_copy(update={"text": file.text.model_copy(update={"rows": rows})})
+
+
+def _lines_of(text: str, finding: Finding) -> Iterator[tuple[int, FoundSpan]]:
+    """Yield the lines that a finding is in, and its part of each."""
+    number = text.count("\n", 0, finding.start) + 1
+    begin = text.rfind("\n", 0, finding.start) + 1
+    for line in text[begin : finding.end].split("\n"):
+        start = max(0, finding.start - begin)
+        if start < len(line):
+            yield number, FoundSpan(start=start, end=len(line), finding=finding)
+        number, begin = number + 1, begin + len(line) + 1
+
+
+def _with_found(row: LineRow, found: Mapping[int, Sequence[FoundSpan]]) -> LineRow:
+    line = row.right
+    if line is None or line.cut or line.number not in found:
+        return row
+    marked = line.model_copy(update={"found": tuple(found[line.number])})
+    return row.model_copy(update={"right": marked})
 
 
 def _side(ref: FileRef | None) -> FileSide | None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
 
 from core.domain.models import Defect
-from core.domain.models.base import Model, Text
+from core.domain.models import findings as screen
+from core.domain.models.base import Model, Text, absent
 
 
 class Side(StrEnum):
@@ -32,13 +36,23 @@ class Span(Model):
     end: int
 
 
+class FoundSpan(Span):
+    """A part of a line in which the screen found something, and what."""
+
+    finding: screen.Finding
+
+
 class Line(Model):
-    """A line of a file. `cut`: it is longer, and `text` is the part around its first change."""
+    """A line of a file. `cut`: it is longer, and `text` is the part around its first change.
+
+    `found` are the parts in which the screen found something; of a cut line none are marked.
+    """
 
     number: int
     text: str
     spans: tuple[Span, ...] = ()
     cut: bool = False
+    found: Annotated[tuple[FoundSpan, ...], Field(exclude_if=absent)] = ()
 
 
 class LineRow(Model):

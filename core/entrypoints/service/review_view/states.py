@@ -12,7 +12,7 @@ from core.domain.models import Change, FileRef, Kind, Snapshot
 from core.domain.ports import ChangeLog
 from core.entrypoints.service.review_view.shown import Side
 
-_FILE = {
+FILE = {
     Kind.MEMORY: "memory.txt",
     Kind.DMN_RULE: "table.dmn",
     Kind.SKILL: "SKILL.md",
@@ -28,6 +28,11 @@ class Tree:
     whole: Mapping[str, bytes]
 
 
+def file_of(kind: Kind) -> str:
+    """Return the path under which the text of a state is shown."""
+    return FILE.get(kind, f"{kind.lower()}.txt")
+
+
 def tree_of(kind: Kind, state: Snapshot | None) -> Tree:
     """Return a state as files."""
     if state is None:
@@ -35,7 +40,7 @@ def tree_of(kind: Kind, state: Snapshot | None) -> Tree:
     if state.files is not None:
         return Tree(state.files, {})
     data = state.content.encode("utf-8")
-    path = _FILE[kind]
+    path = file_of(kind)
     return Tree({path: FileRef(sha256=sha256(data), size=len(data))}, {path: data})
 
 

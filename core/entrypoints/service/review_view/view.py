@@ -68,7 +68,7 @@ def _words(kind: Kind, state: Snapshot | None) -> str:
         return ""
     if kind is Kind.SKILL:
         return _description(state.content) or state.name
-    if kind is Kind.MEMORY:
+    if kind is not Kind.DMN_RULE:
         return state.content
     try:
         return search_text(read_xml(state.content))
@@ -125,7 +125,8 @@ class ReviewView(Model):
 
 async def make_review_view(opened: OpenedChange, following: str | None, app: App) -> ReviewView:
     """Gather what belongs to a change that was opened."""
-    change = opened.change
+    found = await app.gate.decisions.findings.of(opened.change)
+    change = opened.change.model_copy(update={"findings": found})
     problems: list[str] = []
     similar, moved, waiting, diff = await asyncio.gather(  # I/O runs meanwhile
         _attempt(similar_to(change, app.stores.search), problems, _SIMILAR),

@@ -25,17 +25,19 @@ PATH = "/console/knowledge"
 ITEM = "/console/knowledge/item"
 _PAGE = 50
 _HITS = 30
-_KINDS = (Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL)
 _FILTERS = ("q", "kind", "agent", "tenant")
 
 
 async def build(visit: Visit) -> None:
     """Draw the page: what was searched for, else everything."""
     given = {name: visit.query(name) for name in _FILTERS}
-    of = _kind(given["kind"])
+    kinds = await visit.session.app.item_kinds()
+    of = _kind(given["kind"], kinds)
     show(el("h1", visit.say("frame.knowledge")))
     _fields(visit, given)
-    show(el("nav", *_chips(visit, given), class_="chips", aria_label=visit.say("common.kind")))
+    show(
+        el("nav", *_chips(visit, given, kinds), class_="chips", aria_label=visit.say("common.kind"))
+    )
     if given["agent"]:
         await agents_list(visit, given["agent"], given["tenant"])
     if given["q"]:
@@ -44,10 +46,10 @@ async def build(visit: Visit) -> None:
         await _browse(visit, given, of)
 
 
-def _kind(text: str | None) -> Kind | None:
+def _kind(text: str | None, kinds: Sequence[Kind]) -> Kind | None:
     if text is None:
         return None
-    if text not in {known.value for known in _KINDS}:
+    if text not in kinds:
         raise InvalidInput(Message("console.no_kind", text=text))
     return Kind(text)
 
@@ -65,9 +67,9 @@ def _fields(visit: Visit, given: Mapping[str, str | None]) -> None:
         agent.props("dense outlined").on("change", lambda: go("agent", agent.value))
 
 
-def _chips(visit: Visit, given: Mapping[str, str | None]) -> list[Markup]:
+def _chips(visit: Visit, given: Mapping[str, str | None], kinds: Sequence[Kind]) -> list[Markup]:
     chips = []
-    for of in (None, *_KINDS):
+    for of in (None, *kinds):
         here = given["kind"] == (of.value if of else None)
         to = address(PATH, **{**given, "kind": of.value if of else None})
         text = kind(visit, of) if of else visit.say("frame.all")

@@ -13,6 +13,7 @@ from core.domain.errors import InvalidInput, NotFound
 from core.domain.messages import Message
 from core.domain.models import SKILL_MD, DecisionTable, Kind
 from core.domain.models.access import Role
+from core.domain.models.knowledge import is_kind_name
 from core.domain.models.views import Version
 from core.entrypoints.console.pages.knowledge.lists import SkillHolders
 from core.entrypoints.console.pages.knowledge.versions import because, version_rows
@@ -82,7 +83,6 @@ def _table(
 PATH = "/console/knowledge/item"
 LIST = "/console/knowledge"
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_KINDS = {Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL}
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ async def _item(
 
 def _location(visit: Visit) -> _Location:
     item_id, of, version = visit.query("id"), visit.query("kind"), visit.query("version")
-    if item_id is None or of not in {known.value for known in _KINDS}:
+    if item_id is None or of is None or not is_kind_name(of) or Kind(of) is Kind.AGENT_SKILLS:
         raise NotFound(Message("console.no_item"), hint=Message("console.hint_list"))
     if version is not None and not _NUMBER.fullmatch(version):
         raise InvalidInput(Message("console.no_version", text=version[:20]))

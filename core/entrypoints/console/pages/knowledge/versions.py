@@ -39,6 +39,8 @@ def because(visit: Visit, cause: Cause) -> Markup:
         parts.append(visit.say("knowledge.imported"))
     elif cause.origin is Origin.PERSON:
         parts.append(visit.say("knowledge.by_person"))
+    elif cause.origin is Origin.OUTSIDE:
+        parts.append(visit.say("knowledge.outside"))
     facts = [cause.author or "", visit.ago(cause.said_at) if cause.said_at else ""]
     if cause.decided_by:
         facts.append(visit.say("knowledge.approved_by", name=cause.decided_by))

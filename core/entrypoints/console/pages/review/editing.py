@@ -12,7 +12,8 @@ from nicegui.events import GenericEventArguments
 from core.domain.errors import InvalidInput
 from core.domain.messages import Message
 from core.domain.models import Kind, Reach, Scope
-from core.entrypoints.console.parts.markup import el, show
+from core.domain.text import printable, visible_parts
+from core.entrypoints.console.parts.markup import el, join, show
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.changes import ChangesService
 from core.entrypoints.service.review_view.heads import ChangeHead
@@ -110,12 +111,14 @@ class _Editor:
         )
         opened = ui.dialog().props("maximized persistent")
         with opened as dialog, ui.card().classes("dialog editor"):
-            dialog.props["aria-label"] = title
+            dialog.props["aria-label"] = printable(title)
             show(el("h2", title))
             if warning:
                 show(el("p", warning, class_="banner warn"))
             self._choice()
+            self._hidden = ui.element("div")
             self._text(title)
+            self._warn()
             reach = _ReachFields(self._visit, self._change) if self._change.reach else None
             with ui.row().classes("justify-end full-width"):
 
@@ -136,14 +139,15 @@ class _Editor:
         if len(self._texts) < 2:
             return
         label = self._visit.say("review.edit_file")
-        chooser = ui.select(list(self._texts), value=self._path, label=label)
+        names = {path: printable(path) for path in self._texts}
+        chooser = ui.select(names, value=self._path, label=label)
         chooser.props("outlined dense").classes("full-width")
         chooser.on_value_change(lambda: self._show(str(chooser.value)))
 
     def _text(self, title: str) -> None:
         self._field = field = ui.textarea(value=self._texts[self._path])
         field.props(f'outlined autofocus counter maxlength={2 * MOST} input-class="editor-text"')
-        field.props["aria-label"] = title
+        field.props["aria-label"] = printable(title)
         field.props["data-draft"] = _key(self._visit, self._change.id, self._path)
         field.classes("full-width")
 
@@ -153,6 +157,17 @@ class _Editor:
         self._field.value = self._texts[path]
         self._field.props["data-draft"] = _key(self._visit, self._change.id, path)
         self._field.update()
+        self._warn()
+
+    def _warn(self) -> None:
+        """Say which characters of the text are not seen in it: a field can mark none."""
+        self._hidden.clear()
+        parts = visible_parts(self._texts[self._path])
+        unseen = sorted({char for char, is_hidden in parts if is_hidden})
+        if unseen:
+            with self._hidden:
+                said = self._visit.say("review.unseen")
+                show(el("p", said, " ", join(unseen, " "), class_="banner warn"))
 
     async def _saved(self, reach: _ReachFields | None) -> object:
         self._texts[self._path] = str(self._field.value or "")

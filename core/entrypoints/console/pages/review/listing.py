@@ -10,8 +10,8 @@ from nicegui import ui
 from core.domain.errors import InvalidInput
 from core.domain.messages import Message
 from core.domain.models import ChangeFilter, ChangeStatus
-from core.entrypoints.console.parts.lists import chip, empty, listed, pages, twin
-from core.entrypoints.console.parts.markup import address, el, link, show
+from core.entrypoints.console.parts.lists import badge, chip, empty, listed, pages, twin
+from core.entrypoints.console.parts.markup import address, el, join, link, show
 from core.entrypoints.console.parts.named import kind, moment, operation, status
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.changes import ChangesService
@@ -57,6 +57,14 @@ def _chips(visit: Visit, wanted: str | None) -> list[Markup]:
     ]
 
 
+def _named(visit: Visit, change: ChangeHead) -> Markup:
+    """Return the link to a change, which says how much was found in it."""
+    to = link(change.target_name, ONE, id=change.id)
+    if not change.findings:
+        return to
+    return join([to, badge(visit.say("review.found_n", n=len(change.findings)), "warning")], " ")
+
+
 def _rows(visit: Visit, changes: Sequence[ChangeHead]) -> Markup:
     say = visit.say
     heads = ("common.when", "common.status", "common.name", "common.kind", "common.agent")
@@ -66,7 +74,7 @@ def _rows(visit: Visit, changes: Sequence[ChangeHead]) -> Markup:
             (
                 moment(visit, change.created_at),
                 status(visit, change.status),
-                link(change.target_name, ONE, id=change.id),
+                _named(visit, change),
                 f"{kind(visit, change.kind)} · {operation(visit, change.operation)}",
                 f"{visit.agent(change.tenant_id, change.agent_id)} · {change.tenant_id}",
             )

@@ -119,7 +119,9 @@ class _Review:
                 self._choices()
                 return
             else:
-                _button(say("review.approve"), self._approve, "unelevated color=positive")
+                holds = any(one.holds for one in self.review_view.change.findings)
+                approve = say("review.allow_and_approve" if holds else "review.approve")
+                _button(approve, self._approve, "unelevated color=positive")
                 _button(say("review.edit"), self._edit, "outline")
             _button(say("review.reject"), self._ask_rejection, "outline color=negative")
         elif status is ChangeStatus.APPLIED:
@@ -169,12 +171,31 @@ class _Review:
             ui.navigate.history.replace(address(PATH, id=change_id))
 
     async def _approve(self) -> None:
-        if self._can_decide and not self.review_view.moved:
+        if not self._can_decide or self.review_view.moved:
+            return
+        if any(finding.holds for finding in self.review_view.change.findings):
+            self._ask_allowance()
+        else:
             seen = self.review_view.change.content_hash
             await self._decide(
                 "review.approved",
                 lambda: self.service.approve(self.review_view.change.id, seen=seen),
             )
+
+    def _ask_allowance(self) -> None:
+        """Ask why what was found does no harm, then approve: both are on record."""
+        say, change = self.visit.say, self.review_view.change
+
+        async def approve(reason: str) -> None:
+            seen = change.content_hash
+            await self._decide(
+                "review.approved",
+                lambda: self.service.approve(change.id, seen=seen, allow=reason),
+            )
+
+        with self._dialog():
+            title, do = say("review.allow_title"), say("review.allow_and_approve")
+            ask_reason(self.visit, title, do, approve).open()
 
     def _ask_rejection(self) -> None:
         if not self._can_decide:

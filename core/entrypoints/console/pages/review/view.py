@@ -11,8 +11,9 @@ from markupsafe import Markup
 
 from core.changes.gate.siblings import Relation
 from core.changes.review_sweep import EXPIRY
-from core.domain.models import ChangeCost, ChangeStatus, Hit, Kind, Operation, Origin
+from core.domain.models import ChangeCost, ChangeStatus, Finding, Hit, Kind, Operation, Origin
 from core.entrypoints.console.parts.diff import show_diff
+from core.entrypoints.console.parts.lists import badge, listed
 from core.entrypoints.console.parts.markup import Part, address, el, join
 from core.entrypoints.console.parts.named import kind, moment, operation, reach_text, spent, status
 from core.entrypoints.console.visit import Visit
@@ -63,6 +64,7 @@ def view_parts(visit: Visit, review_view: ReviewView) -> Markup:
             join(_banners(visit, review_view)),
             _choice(visit, review_view),
             join(_contradicting(visit, review_view)),
+            _found(visit, review_view.change),
             el("h2", visit.say("review.what")),
             join(show_diff(visit, review_view.diff, whole)),
             _edits(visit, review_view, whole),
@@ -132,6 +134,37 @@ def _contradicting(visit: Visit, review_view: ReviewView) -> Iterator[Markup]:
             _side(visit, title, other.text, other.feedback, other.said_at),
             class_="choice",
         )
+
+
+def _found(visit: Visit, change: ChangeHead) -> Markup | None:
+    """Draw what the screen found, each finding with its text and what it comes to."""
+    if not change.findings:
+        return None
+    say = visit.say
+    heads = ("", say("review.found_what"), say("review.found_text"), say("review.found_where"))
+    rows = [
+        (
+            badge(say(_state(finding)), "error" if finding.holds else ""),
+            visit.translated(finding.text),
+            el("code", finding.quote) if finding.quote else "",
+            f"{finding.place} {finding.start}–{finding.end}".strip(),
+        )
+        for finding in change.findings
+    ]
+    waits = any(finding.holds for finding in change.findings)
+    return el(
+        "section",
+        el("h2", say("review.found")),
+        el("p", say("review.found_hint"), class_="muted") if waits else None,
+        listed(heads, rows, label=say("review.found")),
+        class_="choice" if waits else None,
+    )
+
+
+def _state(finding: Finding) -> str:
+    if finding.is_allowed:
+        return "review.found_allowed"
+    return f"review.found_{finding.severity.value}"
 
 
 def _edits(

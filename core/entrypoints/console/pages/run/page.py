@@ -159,9 +159,16 @@ def facts(visit: Visit, line: RunLine) -> Markup:
         el("p", f"{say('run.task')}: {piece.task}", class_="muted") if piece.task else None,
         _output(visit, piece.output) if piece.output is not None else None,
         _error(visit, piece, piece.error) if piece.error else None,
+        _masked(visit, piece) if piece.masked else None,
         el("dl", *pairs, class_="facts-grid"),
         twin(visit, f"/v1/feedback/{piece.id}/run"),
     )
+
+
+def _masked(visit: Visit, piece: Feedback) -> Markup:
+    """Draw what was taken out of a piece before it was stored."""
+    told = dict.fromkeys(visit.translated(finding.text) for finding in piece.masked)
+    return el("p", f"{visit.say('run.masked')}: {'; '.join(told)}", class_="banner warn")
 
 
 def _said(visit: Visit, piece: Feedback) -> Iterator[tuple[str, Part]]:

@@ -8,6 +8,7 @@ from nicegui import ui
 
 from core.changes.retraction.retract import Effect, Retraction, Standpoint
 from core.domain.models import ReceiptStatus
+from core.domain.text import printable
 from core.entrypoints.console.parts.dialogs import ask
 from core.entrypoints.console.parts.named import kind, operation
 from core.entrypoints.console.parts.problem import notify_failures
@@ -38,10 +39,11 @@ async def ask_retraction(
 def _tell(visit: Visit, done: Retraction) -> None:
     if done.in_the_way:
         what = "; ".join(standing(visit, one) for one in done.in_the_way)
-        ui.notify(visit.say("run.in_the_way", what=what), type="warning", multi_line=True)
+        said = printable(visit.say("run.in_the_way", what=what))
+        ui.notify(said, type="warning", multi_line=True)
     elif (waits := _waits(done)) or not done.is_done:
         what = "; ".join(effects(visit, done))
-        said = visit.say("run.waits" if waits else "run.partly", what=what)
+        said = printable(visit.say("run.waits" if waits else "run.partly", what=what))
         ui.notify(said, type="warning", multi_line=True)
     else:
         ui.notify(visit.say("run.retracted"), type="positive")

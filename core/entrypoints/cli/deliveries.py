@@ -1,0 +1,141 @@
+"""`skill-worker deliveries`: what goes out to hooks, what failed, and sending it again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from core.domain.errors import ConfigurationError
+from core.domain.messages import Message
+from core.entrypoints.cli.options import Cursor, DryRun, Json, Limit, Tenant
+from core.entrypoints.cli.output import (
+    print_fields,
+    print_json,
+    print_list,
+    print_model,
+    print_table,
+    say,
+)
+from core.entrypoints.cli.session import with_app
+
+if TYPE_CHECKING:
+    from core.app.program import App
+    from core.domain.models.deliveries import Delivered
+
+app = typer.Typer(help="See what goes out to hooks and the platform, and send it again.")
+StatusName = Literal["waiting", "delivered", "failed", "dead"]
+DeliveryId = Annotated[str, typer.Argument(metavar="ID", help="Id of the delivery.")]
+
+
+@app.command("list")
+def list_(
+    status: Annotated[StatusName | None, typer.Option("--status", help="Only this status.")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", metavar="NAME", help="Only to this hook.")
+    ] = None,
+    feedback: Annotated[
+        str | None, typer.Option("--feedback", help="Only about this feedback.")
+    ] = None,
+    tenant: Tenant = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    as_json: Json = False,
+) -> None:
+    """List deliveries, newest first."""
+    from core.domain.models.deliveries import DeliveryFilter, DeliveryStatus
+
+    wanted = DeliveryFilter(
+        statuses=(DeliveryStatus(status),) if status else (),
+        tenant_id=tenant,
+        target=to,
+        feedback_id=feedback,
+    )
+    page = with_app(
+        lambda opened: opened.stores.delivery_log.page(wanted, limit=limit, cursor=cursor)
+    )
+    print_list(
+        page,
+        ("ID", "STATUS", "TO", "EVENT", "TRIES", "MADE", "ERROR"),
+        lambda d: (d.id, d.status, d.target, d.event, d.attempts, f"{d.created_at:%F %T}", d.error),
+        as_json=as_json,
+        empty="no deliveries",
+    )
+
+
+@app.command("show")
+def show(delivery_id: DeliveryId, as_json: Json = False) -> None:
+    """Show one delivery: what it says, and how each attempt ended."""
+    found = with_app(lambda opened: opened.stores.delivery_log.get(delivery_id))
+    if as_json:
+        print_model(found)
+        return
+    _print(found)
+
+
+@app.command("replay")
+def replay(delivery_id: DeliveryId, as_json: Json = False) -> None:
+    """Let one go out once more: the next worker that looks sends it."""
+    found = with_app(lambda opened: opened.stores.delivery_log.replay(delivery_id))
+    if as_json:
+        print_model(found)
+        return
+    say(f"{found.id} goes out again to {found.target}")
+
+
+@app.command("backfill")
+def backfill_(
+    tenant: Tenant = None,
+    since: Annotated[
+        str | None, typer.Option("--since", metavar="TIME", help="Only changes from this time on.")
+    ] = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Write back to the platform what was learnt before that was switched on."""
+    from core.entrypoints.cli.moments import read_moment
+
+    begin = read_moment(since) if since is not None else None
+
+    async def work(opened: App) -> int:
+        from core.delivery.platform import backfill
+
+        if not opened.stores.parts.settings.writes_back:
+            raise ConfigurationError(Message("platform.off"), hint=Message("platform.hint_url"))
+        return await backfill(opened.stores.unsent, tenant_id=tenant, since=begin, dry_run=dry_run)
+
+    count = with_app(work)
+    if as_json:
+        print_json({"changes": count, "dry_run": dry_run})
+    else:
+        say(f"{count} changes {'would go' if dry_run else 'go'} out to the platform")
+
+
+def _print(found: Delivered) -> None:
+    from core.domain.text import compact
+
+    one = found.delivery
+    answer = one.answer
+    print_fields(
+        {
+            "id": one.id,
+            "to": one.target,
+            "event": one.event,
+            "status": one.status,
+            "tenant": one.tenant_id,
+            "feedback": one.feedback_id,
+            "change": one.change_id,
+            "made": one.created_at,
+            "next attempt": one.due_at,
+            "ended": one.ended_at,
+            "error": one.error,
+            "it said": f"{answer.decision} {answer.note}".strip() if answer else "",
+            "data": compact(one.payload.data),
+        }
+    )
+    if found.attempts:
+        say("")
+        print_table(
+            ("TRY", "AT", "STATUS", "SECONDS", "ERROR"),
+            [(a.ordinal, f"{a.at:%F %T}", a.status, a.seconds, a.error) for a in found.attempts],
+        )

@@ -1,0 +1,71 @@
+"""`skill-worker feedback erase`: a person's words and name, out of everything that is stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from core.domain.messages import Message
+from core.entrypoints.cli.exits import WrongCall, see_help
+from core.entrypoints.cli.options import DryRun, Json, Tenant, who
+from core.entrypoints.cli.output import print_model, say, talk
+from core.entrypoints.cli.session import with_app
+
+if TYPE_CHECKING:
+    from core.app.program import App
+    from core.domain.models.audit import ErasedTenant, Erasure
+
+
+def erase(
+    author: Annotated[
+        str, typer.Option("--author", metavar="AUTHOR", help="Who it was, as feedback names them.")
+    ],
+    tenant: Tenant = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Erase what a person said and their name, everywhere; what was learnt from it is named.
+
+    Digests stay, so that the record can still be verified. It may be repeated.
+    """
+    if not author.strip():
+        raise WrongCall(Message("erase.blank"), hint=see_help("feedback erase"))
+    done = with_app(lambda opened: _erase(opened, author, tenant, dry_run=dry_run))
+    if as_json:
+        print_model(done)
+        return
+    for one in done.tenants:
+        _show(one, dry_run=dry_run)
+    if done.token is not None:
+        talk("there is a token of that name, which still lets them in: `skill-worker tokens list`")
+
+
+async def _erase(opened: App, author: str, tenant: str | None, *, dry_run: bool) -> Erasure:
+    from core.changes.erasing import Eraser
+
+    eraser = Eraser(
+        erasing=opened.stores.erasing,
+        cancel=opened.stores.intake.cancel,
+        reject=opened.gate.decisions.reject,
+    )
+    return await eraser.erase(author, tenant, by=who(), dry_run=dry_run)
+
+
+def _show(one: ErasedTenant, *, dry_run: bool) -> None:
+    would = "would be " if dry_run else ""
+    say(
+        f"tenant {one.tenant_id}: {would}erased: {one.feedback} pieces of feedback,"
+        f" {one.changes} changes, {one.items} items of theirs alone, {one.names} names"
+    )
+    if one.ended or one.rejected:
+        say(f"  {would}ended first: {one.ended} pieces in work, {one.rejected} changes that waited")
+    if one.runs_of_others:
+        say(f"  {would}forgotten: {one.runs_of_others} runs of others in the same conversations")
+    for item in one.left:
+        others = ", others taught it too" if item.by_others else ""
+        say(f"  left: {item.kind} {item.id} {item.name!r}{others}")
+        for feedback_id in item.feedback_ids:
+            say(f"    to take it back: skill-worker retract {feedback_id}")
+    if one.left:
+        talk("what was learnt stays; retract it, then erase again: its texts go as well")

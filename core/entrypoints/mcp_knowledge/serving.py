@@ -1,0 +1,153 @@
+"""Transports: streamable HTTP for an app that has authenticated its callers, and stdio."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import cast
+
+import anyio
+import structlog
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp, Scope
+
+from core.app.program import App
+from core.entrypoints.mcp_knowledge.caller import Caller
+from core.entrypoints.mcp_knowledge.gate import WhoAsks
+from core.entrypoints.mcp_knowledge.server import KnowledgeServer
+from core.entrypoints.mcp_knowledge.watching import KnowledgeChanges, Watcher
+
+log = structlog.get_logger(__name__)
+
+MOST_BODY = 2**20
+MOST_LINE = 2**21  # bytes of a message over stdio
+MOST_SESSIONS = 2_000
+CHUNK = 2**16
+
+
+def make_server(app: App, who: WhoAsks, tenant_id: str | None = None) -> KnowledgeServer:
+    """Return a server; it follows the events of one tenant, or of all."""
+    changes = KnowledgeChanges(app.stores.feed, app.stores.changes, tenant_id)
+
+    async def watch(caller: Caller) -> AbstractAsyncContextManager[Watcher]:
+        with caller.knowledge() as known:
+            agent = await known.agent(caller.agent_id)
+        return changes.watching(agent.tenant_id, agent.id)
+
+    return KnowledgeServer(who, watch)
+
+
+@asynccontextmanager
+async def over_http(app: App, who: WhoAsks) -> AsyncIterator[ASGIApp]:
+    """Yield an ASGI app that serves streamable HTTP, with sessions, while the context lasts."""
+    manager = StreamableHTTPSessionManager(
+        make_server(app, who),
+        json_response=True,
+        # The guard in front checks Host and Origin: it knows the address we serve on.
+        security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        max_request_body_size=MOST_BODY,
+        max_sessions=MOST_SESSIONS,
+    )
+    logger = logging.getLogger("mcp.server.streamable_http")
+    logger.addFilter(_is_failure)
+    try:
+        async with manager.run():
+            yield manager.handle_request
+    finally:
+        logger.removeFilter(_is_failure)
+
+
+def _is_failure(record: logging.LogRecord) -> bool:
+    """Whether a record of the SDK tells of more than a client that has left, which it does too."""
+    return not (record.exc_info and isinstance(record.exc_info[1], anyio.ClosedResourceError))
+
+
+def owned(scope: Scope, owner: str, subject: str) -> Scope:
+    """Return a call's scope with its owner: a session answers only the one that opened it."""
+    token = AccessToken(token="", client_id=owner, scopes=[], subject=subject)
+    return {**scope, "user": AuthenticatedUser(token)}
+
+
+async def over_stdio(app: App, caller: Caller, stop: asyncio.Event) -> None:
+    """Serve one client over stdin and stdout until it leaves or `stop` is set.
+
+    Whatever else this process writes to stdout goes to stderr meanwhile.
+    """
+    server = make_server(app, lambda _request: caller, caller.session.principal.tenant_id)
+    with _own_stdout() as number:
+        out = anyio.wrap_file(os.fdopen(number, "w", encoding="utf-8", newline="\n"))
+        lines = cast("anyio.AsyncFile[str]", _Lines())
+        serving = asyncio.ensure_future(_serve(server, lines, out))
+        stopping = asyncio.ensure_future(stop.wait())
+        await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        serving.cancel()
+        await asyncio.wait({serving})
+        if not serving.cancelled():
+            serving.result()
+
+
+async def _serve(
+    server: KnowledgeServer, lines: anyio.AsyncFile[str], out: anyio.AsyncFile[str]
+) -> None:
+    try:
+        async with stdio_server(lines, out) as (reader, writer):
+            await server.run(reader, writer, server.create_initialization_options())
+    except* BrokenPipeError:
+        log.info("mcp.client_left")
+
+
+@contextmanager
+def _own_stdout() -> Iterator[int]:
+    """Yield a descriptor of stdout that nobody else writes to."""
+    number = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield number
+    finally:
+        os.dup2(number, 1)
+
+
+class _Lines:
+    """The lines of stdin, from a thread that no stop waits for.
+
+    It reads the descriptor itself: a thread inside Python's buffer would hold its lock at exit.
+    """
+
+    def __init__(self) -> None:
+        self._parts: asyncio.Queue[bytes] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+        threading.Thread(target=self._read, name="stdin", daemon=True).start()
+
+    def _read(self) -> None:
+        part = b"begun"
+        while part:
+            try:
+                part = os.read(0, CHUNK)
+            except OSError:
+                part = b""
+            try:
+                self._loop.call_soon_threadsafe(self._parts.put_nowait, part)
+            except RuntimeError:  # the loop is closed
+                return
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """Yield line by line; one that is too long is passed over."""
+        rest, is_over = b"", False
+        while part := await self._parts.get():
+            *whole, rest = (rest + part).split(b"\n")
+            for line in whole:
+                if not is_over and line.strip():
+                    yield line.decode("utf-8", "replace")
+                is_over = False
+            if len(rest) > MOST_LINE:
+                log.warning("mcp.too_long", most=MOST_LINE)
+                rest, is_over = b"", True
