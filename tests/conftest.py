@@ -6,6 +6,7 @@ import gc
 import signal
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,10 +14,14 @@ from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.app.observability import configure_logging
 from core.domain.locale.build_hook import compile_catalogues
+from core.domain.tasks import over_all_tenants
 from tests.support import databases
 from tests.support.examples import register_profiles
 from tests.support.recycled import RecycledDatabases
 from tests.support.scheduling import Scheduling, longest_first
+
+if TYPE_CHECKING:  # commands take their time to import, and few tests need them
+    from tests.support.home import Home
 
 register_profiles()
 
@@ -72,6 +77,26 @@ def logs_as_they_were() -> Iterator[None]:
     """A command that a test calls in this process sets the logs up for itself: set them back."""
     yield
     configure_logging("info", "console")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tests_see_all_tenants() -> Iterator[None]:
+    """What tests read themselves is of no tenant; the program says for whom it works."""
+    with over_all_tenants():
+        yield
+
+
+@pytest.fixture
+def home(
+    database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Home:
+    """A home in which commands run, with a database of its own; a file builds its own on it."""
+    from tests.support.home import open_home
+
+    return open_home(database, tmp_path, monkeypatch, capsys)
 
 
 @pytest.fixture(scope="session")

@@ -126,7 +126,7 @@ async def shoot(
         reduced_motion="reduce",
     )
     page = await context.new_page()
-    await page.goto(await console.link(TENANT, name="윤하늘"))
+    await console.enter(page, TENANT, name="윤하늘")
     for name, path in wanted.items():
         await page.goto(f"{console.base}/console/{path}", wait_until="networkidle")
         await page.locator("#content h1").first.wait_for()

@@ -249,7 +249,9 @@ def test_the_console_opens_by_a_link_that_is_good_for_once(place: Place) -> None
     with httpx.Client(base_url=url, headers=page, timeout=SOON) as browser:
         led = browser.get("/console/")
         assert (led.status_code, led.headers["location"]) == (303, "/console/enter")
-        entered = browser.get(way)
+        assert browser.get(way).status_code == 200
+        key = {"key": way.rpartition("=")[2]}
+        entered = browser.post("/console/enter", data=key)
         assert (entered.status_code, entered.headers["location"]) == (303, "/console/")
         assert browser.get("/console/").status_code == 200
         assert browser.get("/", follow_redirects=True).url.path == "/console/"
@@ -260,7 +262,7 @@ def test_the_console_opens_by_a_link_that_is_good_for_once(place: Place) -> None
         assert browser.post("/console/leave").status_code == 200
         assert browser.get("/console/").status_code == 303
     with httpx.Client(base_url=url, headers=page, timeout=SOON) as other:
-        again = other.get(way)
+        again = other.post("/console/enter", data=key)
         assert (again.status_code, "does not work any more" in again.text) == (403, True)
     assert way.rpartition("=")[2] not in end(worker)
 

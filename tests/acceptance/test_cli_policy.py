@@ -21,22 +21,38 @@ ASK = {
         "agents skills",
         "changes revert",
         "feedback add",
+        "knowledge effect",
         "knowledge import",
         "knowledge restore",
     ),
     *("retract", "rule import", "run", "skill import"),
 }
 DECIDE = {
+    "changes allow",
     *("changes approve", "changes edit", "changes keep-both", "changes refresh", "changes reject"),
 }
 NEITHER = {
+    "feedback erase",  # takes words out; what others taught it leaves
+    *("history calls", "history export", "history verify"),
+    *("new hook", "new kind", "new screen", "new source", "new store"),
+    *("screen check", "screen scan", "tokens end", "tokens sessions", "tokens skills"),
     *("agents add", "agents import", "agents list", "changes list", "changes show"),
     *("config show", "costs", "db copy", "db migrate", "db status"),
-    *("demo", "doctor", "feedback cancel"),
+    *("deliveries backfill", "deliveries list", "deliveries replay", "deliveries show"),
+    *("demo", "doctor", "feedback cancel", "hooks enable", "hooks list", "hooks test"),
     *("feedback list", "feedback retry", "feedback show", "history list", "history show"),
     *("intake pause", "intake resume", "intake status", "knowledge export", "knowledge history"),
+    "knowledge context",
     *("knowledge list", "knowledge search", "knowledge show", "rule check", "rule decide"),
-    *("rule export", "serve computer-use", "serve skills", "skill graph", "skill inspect"),
+    *("policy check", "policy explain"),
+    *(
+        "rule export",
+        "serve computer-use",
+        "serve knowledge",
+        "serve skills",
+        "skill graph",
+        "skill inspect",
+    ),
     *(
         "skill export",
         "skill package",

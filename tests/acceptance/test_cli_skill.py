@@ -57,6 +57,18 @@ def test_a_broken_rule_is_named_and_exits_1(
     assert set(said["problems"][0]) == {"code", "severity", "path", "message", "hint"}
 
 
+def test_what_its_own_tools_do_not_cover_is_a_warning(
+    skill: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = DOCUMENT.replace("metadata: {team: ops}", "allowed-tools: Bash(git *)")
+    (skill / "SKILL.md").write_text(f"{document}\n```sh\ngit log | sh\n```\n", encoding="utf-8")
+    status, said = answer(capsys, "skill", "validate", skill)
+    assert status == 0
+    assert isinstance(said, dict)
+    assert {p["code"] for p in said["problems"]} == {"tools-uncovered"}
+    assert [": sh" in p["message"] for p in said["problems"]] == [True, False]
+
+
 def test_a_warning_breaks_no_rule(skill: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (skill / "SKILL.md").write_text(DOCUMENT.replace("metadata", "model"), encoding="utf-8")
     status, said = answer(capsys, "skill", "validate", skill)

@@ -39,6 +39,16 @@ def test_a_token_is_revoked_by_its_id_too(home: Home) -> None:
     assert (code, out) == (0, f"revoked {token['id']} (ci)\n")
 
 
+def test_a_token_may_be_an_agent_s_own(home: Home) -> None:
+    of_a = ("--role", "read", "--tenant", "t", "--agent")
+    home.ask("tokens", "add", "--name", "a's", *of_a, "a")
+    (listed,) = home.items("tokens", "list")
+    assert (listed["tenant_id"], listed["agent_id"]) == ("t", "a")
+    assert re.search(r"TENANT +AGENT.*\n\S+ +a's +t +a ", home.call("tokens", "list")[1])
+    error = home.fails("tokens", "add", "--name", "b's", *of_a, "b", code=5)
+    assert error["kind"] == "not_found"
+
+
 def test_a_token_may_end_by_itself(home: Home) -> None:
     home.ask("tokens", "add", "--name", "ci", "--role", "read", "--expires-days", "30")
     (listed,) = home.items("tokens", "list")
@@ -61,6 +71,8 @@ def test_two_live_tokens_never_share_a_name(home: Home) -> None:
         (("--name", "x", "--role", "root"), "--role 'root'"),
         (("--name", " ", "--role", "read"), "--name"),
         (("--name", "x", "--role", "read", "--tenant", ""), "--tenant"),
+        (("--name", "x", "--role", "read", "--agent", "a"), "--agent"),
+        (("--name", "x", "--role", "review", "--tenant", "t", "--agent", "a"), "--role"),
         (("--name", "x", "--role", "read", "--expires-days", "0"), "--expires-days"),
         (("--name", "x", "--role", "read", "--expires-days", "99999999"), "--expires-days"),
     ],
@@ -93,3 +105,8 @@ def test_a_link_leads_to_the_entry_of_the_console(
 def test_without_a_token_the_list_says_how_to_make_one(home: Home) -> None:
     code, _, err = home.call("tokens", "list")
     assert (code, "skill-worker tokens add" in err) == (0, True)
+
+
+def test_sessions_are_listed_and_ended_by_those_who_run_the_worker(home: Home) -> None:
+    assert home.items("tokens", "sessions") == []
+    assert home.fails("tokens", "end", "kim", code=5)["kind"] == "not_found"

@@ -70,6 +70,7 @@ def test_what_a_killed_worker_had_is_taken_up_at_once_by_the_next(
         "unhappy": [],
         "partly": [],
         "warned": 0,
+        "screened": 0,
         "resting": [],
     }
     assert servers(home) == []

@@ -121,7 +121,7 @@ def test_a_piece_that_failed_makes_the_run_fail_and_is_named(home: Path) -> None
     code, out, _ = finish(home, "run", "--once", "--offline", "--json")
     assert (code, json.loads(out)) == (
         0,
-        {"counts": {}, "unhappy": [], "partly": [], "warned": 0, "resting": []},
+        {"counts": {}, "unhappy": [], "partly": [], "warned": 0, "screened": 0, "resting": []},
     )
     code, out, _ = finish(home, "feedback", "retry", "--all-failed", "--json")
     assert [item["id"] for item in json.loads(out)["items"]] == [feedback_id]

@@ -51,7 +51,9 @@ def test_after_a_kill_the_next_command_cleans_up(home: Path) -> None:
 def test_the_skill_server_serves_until_it_is_told(home: Path) -> None:
     server = start(home, "serve", "skills", "--port", "0")
     url = json.loads(wait_for(server, "server.started"))["url"]
-    with urllib.request.urlopen(f"{url}/health", timeout=SOON) as response:
+    bearer = {"Authorization": f"Bearer {(home / 'skills.token').read_text('utf-8').strip()}"}
+    call = urllib.request.Request(f"{url}/health", headers=bearer)
+    with urllib.request.urlopen(call, timeout=SOON) as response:
         assert json.load(response)["status"] == "ok"
     server.send_signal(signal.SIGTERM)
     _, err = server.communicate(timeout=SOON)

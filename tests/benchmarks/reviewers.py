@@ -53,22 +53,22 @@ async def measure() -> list[Figure]:
 
 async def _round() -> tuple[Told, int]:
     """Return the reviewers' report, and how many changes have ended; a worker runs alongside."""
-    async with _opened() as (home, app):
+    async with opened() as (home, app):
         await hold_changes(app, CHANGES)
         spare_collections()  # as `run` does
         stop = asyncio.Event()
         worker = asyncio.create_task(app.run(False, 4, stop, lambda _: None))
-        await _quiet(app)
+        await quiet(app)
         serving = Serving(host="127.0.0.1", hosts=(), home=home, mount=None)
         front = Front(serving, has_console=False)
-        async with run_server(serving.around(_no_health)) as url, front.open(app, url):
+        async with run_server(serving.around(no_health)) as url, front.open(app, url):
             told = await _reviewed(url, await _tokens(app))
         stop.set()
         await worker
         return told, await _ended(app)
 
 
-async def _quiet(app: App) -> None:
+async def quiet(app: App) -> None:
     """Wait until the worker is idle and the tables have reached their steady state.
 
     The held changes brought jobs of their own, and autovacuum runs within a minute after the tables
@@ -92,12 +92,12 @@ async def _tokens(app: App) -> list[str]:
     return [token.secret.get_secret_value() for token in made]
 
 
-async def _no_health(_scope: Scope, _receive: Receive, _send: Send) -> None:
+async def no_health(_scope: Scope, _receive: Receive, _send: Send) -> None:
     """Stand in for the health pages, which are not called here."""
 
 
 @asynccontextmanager
-async def _opened() -> AsyncIterator[tuple[Path, App]]:
+async def opened() -> AsyncIterator[tuple[Path, App]]:
     from core.app.observability import configure_logging
 
     configure_logging("error", "console")

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import Field
 
-from core.adapters.embedded.postgres import embedded_postgres
+from core.adapters.embedded.postgres import WORKER, embedded_postgres
 from core.adapters.postgres.migrations import migrate
 from core.app.observability import configure_logging
 from core.app.program import open_app
@@ -90,7 +90,7 @@ async def _run(trips: Trips, chat: CountingModel) -> None:
     with tempfile.TemporaryDirectory(prefix="skill-worker-bench-") as path:
         home = Path(path)
         with embedded_postgres(home) as uri:
-            await migrate(uri)
+            await migrate(uri, worker=WORKER)
             async with relay(_socket(uri), home, trips) as relayed:
                 own = settings(home, database_url=relayed)
                 async with open_app(own, model=True, chat=chat) as app:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from core.adapters.embedded.postgres import WORKER
+
 PORT = 5432
 _CHUNK = 1 << 16
 _PLACE = re.compile(r"%\(\w+\)s|%s|\$\d+")
@@ -52,7 +54,7 @@ async def relay(server: Path, home: Path, trips: Trips) -> AsyncIterator[str]:
 
     socket = home / f".s.PGSQL.{PORT}"
     async with await asyncio.start_unix_server(serve, socket):
-        yield f"postgresql://postgres@/postgres?host={home}&port={PORT}"
+        yield f"postgresql://{WORKER}@/postgres?host={home}&port={PORT}"
         for end in ends:
             end.cancel()
         await asyncio.gather(*ends, return_exceptions=True)

@@ -111,7 +111,7 @@ def enter(console: Console) -> Callable[..., Awaitable[str]]:
 
     async def go(page: Page, name: str = "reviewer") -> str:
         tenant = await console.tenant(("desk", "주문 담당"))
-        await page.goto(await console.link(tenant, name=name))
+        await console.enter(page, tenant, name=name)
         return tenant
 
     return go

@@ -15,7 +15,7 @@ SERIOUS = {"serious", "critical"}
 PHONE = {"width": 390, "height": 844}
 
 
-async def _found(page: Page) -> list[str]:
+async def axe_found(page: Page) -> list[str]:
     """Return what axe-core calls serious, and where."""
     results = await Axe().run(page)
     assert results.response["passes"]
@@ -48,7 +48,7 @@ async def test_no_page_keeps_anybody_out(console: Console, page: Page, enter: En
         await page.locator("#content h1, #content h2").first.wait_for()
         assert title in await page.title()
         assert await page.locator("html").get_attribute("lang") == "ko-KR"
-        found += await _found(page)
+        found += await axe_found(page)
     assert found == []
 
 
@@ -65,7 +65,7 @@ async def test_on_a_phone_what_was_said_comes_before_what_changes(
     assert boxes[0] is not None
     assert boxes[1] is not None
     assert boxes[0]["y"] < boxes[1]["y"]
-    assert await _found(page) == []
+    assert await axe_found(page) == []
 
 
 async def test_a_deep_link_survives_signing_in(console: Console, page: Page, enter: Enter) -> None:
@@ -75,6 +75,6 @@ async def test_a_deep_link_survives_signing_in(console: Console, page: Page, ent
     await page.context.clear_cookies()
     await page.goto(f"{console.base}/console/review?id={held['id']}")
     await page.locator("#token").fill(console.token)
-    assert await _found(page) == []
+    assert await axe_found(page) == []
     await page.keyboard.press("Enter")
     await page.get_by_role("heading", name=str(held["target_name"])).wait_for()

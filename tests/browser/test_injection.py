@@ -110,7 +110,7 @@ async def _see_harmless(page: Page, place: str) -> None:
 async def test_what_users_wrote_is_text_on_every_page(console: Console, page: Page) -> None:
     tenant, changes = await _evil_story(console)
     base = f"{console.base}/console"
-    await page.goto(await console.link(tenant, name=SHORT))
+    await console.enter(page, tenant, name=SHORT)
     for change in changes:
         await _see_harmless(page, f"{base}/review?id={change['id']}")
     await page.keyboard.press("e")
@@ -143,7 +143,7 @@ async def test_reasons_tenants_and_names_are_text_too(
         reject = {"seen": change["content_hash"], "reason": EVIL}
         assert (await http.post(f"/v1/changes/{change['id']}/reject", json=reject)).is_success
     base = f"{console.base}/console"
-    await page.goto(await console.link(None, name=SHORT))
+    await console.enter(page, None, name=SHORT)
     await _see_harmless(page, f"{base}/review?id={change['id']}")
     await _see_harmless(page, f"{base}/")
     await _see_harmless(page, f"{base}/graph?tenant={quote(f'{tenant} {SHORT}')}")

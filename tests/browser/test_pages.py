@@ -22,7 +22,7 @@ BUSAN = "배송 지역이 부산이면 배송비는 1000원을 받는다"
 async def test_a_tenant_without_feedback_is_told_so_with_a_hint_on_every_page(
     console: Console, page: Page
 ) -> None:
-    await page.goto(await console.link(await console.tenant()))
+    await console.enter(page, await console.tenant())
     said = {
         "/": "아직 피드백이 없습니다",
         "/feedback": "아직 피드백이 없습니다",
@@ -40,7 +40,7 @@ async def test_the_overview_says_how_it_goes_and_goes_on_saying_it(
     console: Console, page: Page
 ) -> None:
     tenant = await console.tenant(("desk", "주문 담당"))
-    await page.goto(await console.link(tenant))
+    await console.enter(page, tenant)
     await page.locator(".empty").wait_for()
     await console.say(tenant, "desk", FACT)
     waiting = page.locator(".cards .card", has_text="검토 대기").locator(".figure", has_text="1")
@@ -87,7 +87,7 @@ async def test_work_is_paused_and_feedback_is_cancelled_and_retried(
     console: Console, page: Page
 ) -> None:
     tenant = await console.tenant(("desk", "주문 담당"))
-    await page.goto(await console.link(None))
+    await console.enter(page, None)
     await page.goto(f"{console.base}/console/feedback")
     try:
         await page.get_by_role("button", name="일시 중지").click()
@@ -254,7 +254,7 @@ async def test_of_a_tenant_that_one_cannot_see_it_is_said_that_there_is_none(
     for path in ("/", "/graph", "/knowledge"):
         await page.goto(f"{console.base}/console{path}?tenant={other}")
         await page.get_by_role("heading", name="찾을 수 없습니다").wait_for()
-    await page.goto(await console.link(None))
+    await console.enter(page, None)
     for path in ("/", "/graph"):
         await page.goto(f"{console.base}/console{path}?tenant=nope")
         await page.get_by_role("heading", name="찾을 수 없습니다").wait_for()

@@ -25,7 +25,7 @@ async def shared_skill(console: Console, page: Page) -> Data:
     async with console.client() as http:
         path = f"/v1/agents/{tenant}-shop/skills/{made['target_id']}"
         assert (await http.put(path)).is_success
-    await page.goto(await console.link(tenant))
+    await console.enter(page, tenant)
     return made
 
 
@@ -80,7 +80,7 @@ async def test_an_agents_list_is_set_where_its_knowledge_is_shown(
 async def test_who_may_only_read_sees_the_lists_and_no_button(console: Console, page: Page) -> None:
     made = await shared_skill(console, page)
     await page.context.clear_cookies()
-    await page.goto(await console.link(str(made["tenant_id"]), Role.READ))
+    await console.enter(page, str(made["tenant_id"]), Role.READ)
     await page.goto(item_page(console, made))
     await page.locator(".holder", has_text="매장 담당").wait_for()
     assert await page.get_by_role("button", name="목록에서 빼기").count() == 0

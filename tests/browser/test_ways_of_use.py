@@ -60,7 +60,7 @@ async def test_keys_alone_reach_everything_and_decide_nothing_while_one_types(
 ) -> None:
     tenant = await facing_a_change(console, page, enter)
     seen = []
-    for _ in range(14):
+    for _ in range(16):
         await page.keyboard.press("Tab")
         seen.append(await _focused(page))
     assert seen[:4] == ["본문으로 건너뛰기", "skill-worker", "현황", "피드백"]
@@ -115,7 +115,7 @@ async def test_no_page_is_wider_than_a_phone_whatever_was_written(
     unbroken, address = "가" * 300, f"https://example.com/{'a' * 400}"
     tenant = await console.tenant(("desk", "주문과환불과정산을담당하는에이전트" * 5))
     await page.set_viewport_size({"width": 390, "height": 844})
-    await page.goto(await console.link(tenant, name="이름이아주아주긴검토자" * 5))
+    await console.enter(page, tenant, name="이름이아주아주긴검토자" * 5)
     fact = await console.teach(tenant, "desk", f"고객에게는 {unbroken} {address} 라고 적는다")
     rule = await console.teach(tenant, "desk", f"배송 지역이 제주이면 {unbroken}을 받는다")
     await console.say(tenant, "desk", f"배송 지역이 부산이면 {address} 을 받는다", author="B" * 200)
@@ -144,7 +144,7 @@ async def test_who_may_only_read_is_offered_no_decision_and_can_force_none(
     change = await console.teach(tenant, "desk", FACT)
     await console.say(tenant, "desk", JEJU)
     held = next(c for c in await console.changes(tenant) if c["status"] == "held")
-    await page.goto(await console.link(tenant, Role.READ))
+    await console.enter(page, tenant, Role.READ)
     run = f"{console.base}/console/feedback/run?id={change['feedback_id']}"
     for place in (
         f"{console.base}/console/review?id={held['id']}",

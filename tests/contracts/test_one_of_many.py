@@ -98,7 +98,7 @@ async def test_every_read_of_an_item_is_of_that_item(pool: Pool) -> None:
         assert [each.version for each in made] == [1, 2]
         chain = await PostgresSteps(pool).chain(kind, tenant_id, item_id)
         assert [each.id for each in chain] == ids(item)
-        latest = await PostgresTargetLocks(pool).latest(changes(item)[0])
+        latest = await PostgresTargetLocks(pool).latest(tenant_id, kind, item_id)
         assert latest is not None
         assert latest.id == ids(item)[1]
 

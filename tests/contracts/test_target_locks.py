@@ -138,7 +138,7 @@ class TestTargetLocks(PostgresStores):
         async with self.change_log.unit_of_work(failed) as unit:
             await unit.close(failed.id, ChangeStatus.FAILED)
         await self.locks.acquire(lock("c3", run))
-        latest = await self.locks.latest(failed)
+        latest = await self.locks.latest(failed.tenant_id, failed.kind, failed.target_id)
         assert latest is not None
         assert latest.id == "c1"
 

@@ -15,6 +15,7 @@ from core.adapters.postgres.threads import PostgresThreads
 from core.domain.errors import ConfigurationError
 from core.domain.ports import Threads
 from tests.contracts.suites.threads import Saver, ThreadsContract
+from tests.support.databases import alter
 
 
 class State(MessagesState):
@@ -83,8 +84,7 @@ async def test_a_step_without_tools_is_stored_with_the_next_trip(pool: Pool) -> 
 
 
 async def test_a_failure_to_store_a_step_is_the_program_s_own(pool: Pool) -> None:
-    async with connection(pool) as conn:
-        await conn.execute("ALTER TABLE checkpoints RENAME TO elsewhere")
+    alter(pool.conninfo, "ALTER TABLE checkpoints RENAME TO elsewhere")
     config = RunnableConfig(configurable={"thread_id": "c:1", "checkpoint_ns": ""})
     with pytest.raises(ConfigurationError):
         await postgres_saver(pool).aput(config, empty_checkpoint(), {"step": 1}, {})

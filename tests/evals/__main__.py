@@ -1,8 +1,10 @@
-"""`python -m tests.evals NAME`: `rules`, `differences` and `streams` count what the sets come to.
+"""`python -m tests.evals NAME`: `rules`, `differences`, `poison`, `streams` count sets.
 
 `LLM_MODEL=… python -m tests.evals noise` puts a real model to the stories, and prints a table.
 `streams [FILE] [--show]` plays streams of feedback, by the stand-in unless `LLM_MODEL` is set;
-`--show` prints those of the open set that do not end as they should.
+`--show` prints those of the open set that do not end as they should. `poison [--sealed] [--show]`
+puts pieces of feedback to the screen; of the sealed set it prints figures alone. With
+`--second-look` the model of LLM_MODEL looks at what the rules let through.
 """
 
 from __future__ import annotations
@@ -12,10 +14,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+from core.agent.budgets import Meter
+from core.agent.second_look import SecondLookModel
+from core.app.bootstrap import chat_model
 from core.app.observability import configure_logging
-from core.app.program import open_app
+from core.app.program import open_over_tenants
 from core.app.settings import load_settings
-from tests.evals import differences, noise, rules, streams
+from core.testing.stores import MemoryReplies
+from tests.evals import context, differences, noise, poison, rules, streams
+from tests.support.breaker import SimpleBreaker
 
 
 async def _noise(home: Path) -> list[noise.Told]:
@@ -23,7 +30,7 @@ async def _noise(home: Path) -> list[noise.Told]:
         {"skill_worker_home": home, "database_url": None, "skill_api_base_url": None}
     )
     settings.require_model()
-    async with open_app(settings, model=True) as app:
+    async with open_over_tenants(settings, model=True) as app:
         return await noise.tell(app, noise.stories(), settings.worker_concurrency)
 
 
@@ -31,7 +38,7 @@ async def _streams(home: Path, path: Path) -> list[streams.Played]:
     place = {"skill_worker_home": home, "database_url": None, "skill_api_base_url": None}
     settings = load_settings({**place, "time_zone": "Asia/Seoul"})
     is_offline = settings.llm_model is None
-    async with open_app(settings, model=True, offline=is_offline) as app:
+    async with open_over_tenants(settings, model=True, offline=is_offline) as app:
         return await streams.play(app, streams.streams(path), settings.worker_concurrency)
 
 
@@ -51,18 +58,30 @@ def _play(arguments: list[str]) -> int:
     return 0
 
 
+def _second_look() -> SecondLookModel:
+    """Return the second look of the model that LLM_MODEL names."""
+    chat = chat_model(load_settings())
+    return SecondLookModel(chat, SimpleBreaker(), MemoryReplies(), Meter())
+
+
 def main() -> int:
     """Run an evaluation; 1 where a text did not end as expected."""
     if sys.argv[1:] == ["rules"]:
         print("\n".join(map(rules.report, ("open", "sealed"))))
         return int(any(one.is_wrong for one in rules.judge("open")))
+    if sys.argv[1:2] == ["context"]:
+        return context.main(sys.argv[2:])
     if sys.argv[1:2] == ["differences"]:
         return differences.main(sys.argv[2:])
+    if sys.argv[1:2] == ["poison"]:
+        asks = "--second-look" in sys.argv
+        return poison.main(sys.argv[2:], _second_look() if asks else None)
     if sys.argv[1:2] == ["streams"]:
         return _play(sys.argv[2:])
     if sys.argv[1:] != ["noise"]:
         print(
-            "usage: python -m tests.evals rules | differences [KORSTS.tsv]"
+            "usage: python -m tests.evals rules | context [--show] | differences [KORSTS.tsv]"
+            " | poison [--sealed] [--show] [--second-look (with LLM_MODEL)]"
             " | streams [FILE] [--show] | noise (with LLM_MODEL)"
         )
         return 2

@@ -33,12 +33,13 @@ async def test_a_piece_goes_in_and_is_given_as_it_came(api: Api) -> None:
     assert (answer.status_code, taken["status"], taken["new"]) == (202, "queued", True)
     found = (await api.call("GET", f"/v1/feedback/{taken['id']}", who=OF_T)).json()
     assert (found["content"], found["task"], found["tenant_id"]) == ("금액은 원화로", "견적", "t")
+    assert set(found["roles"]) == OF_T.roles  # for rules of the policy that name them
 
 
 async def test_the_same_id_again_is_the_same_piece(api: Api) -> None:
     first = await added(api, id="s-1")
     again = (await api.call("POST", "/v1/feedback", {**PIECE, "id": "s-1"}, who=OF_T)).json()
-    assert again == {"id": first, "status": "queued", "new": False}
+    assert again == {"id": first, "status": "queued", "new": False, "masked": []}
     other = {**PIECE, "id": "s-1", "content": "달러로"}
     refused = await api.call("POST", "/v1/feedback", other, who=OF_T)
     assert (refused.status_code, refused.json()["kind"]) == (409, "refused")
@@ -74,6 +75,7 @@ WRONG = (
     ({"content": "a\0b"}, 422, "NUL"),
     ({"events": [{"\ud800": 1}]}, 422, "surrogate"),
     ({"sevrity": 1}, 422, "sevrity"),
+    ({"roles": ["operate"]}, 422, "roles"),
     ({"id": " "}, 422, "id"),
 )
 

@@ -10,6 +10,7 @@ import pytest
 
 from core.domain.models import MemoryRequest, Operation, Receipt, SkillRequest, SubmitContext
 from core.domain.models.access import Role
+from core.entrypoints.auth import Access, Grant
 from tests.support.api import Api, one_of, opened_api
 from tests.support.learning import Teacher
 
@@ -116,10 +117,32 @@ async def test_a_caller_is_told_who_they_are(api: Api) -> None:
     who = one_of("t", Role.READ, Role.OPERATE)
     told = (await api.call("GET", "/v1/me", who=who)).json()
     assert told == {
-        "token_id": "2", "name": "lee", "tenant_id": "t", "roles": ["operate", "read"]
+        "token_id": "2", "name": "lee", "tenant_id": "t", "agent_id": None,
+        "roles": ["operate", "read"],
     }  # fmt: skip
     nobody = await api.call("GET", "/v1/me", who=None)
     assert (nobody.status_code, nobody.headers["WWW-Authenticate"]) == (401, "Bearer")
+
+
+async def test_sessions_of_ones_tenant_are_listed_and_ended(api: Api) -> None:
+    access = Access(api.app.stores.tokens, api.app.new_id)
+    ours, other = [
+        await access.admit(Grant(name="kim", tenant_id=tenant, subject=f"https://login {tenant}"))
+        for tenant in ("t", "u")
+    ]
+    operator = one_of("t", Role.OPERATE)
+    (listed,) = (await api.call("GET", "/v1/sessions", who=operator)).json()["items"]
+    assert (listed["id"], listed["name"], listed["subject"]) == (
+        ours.token.id, "kim", "https://login t"
+    )  # fmt: skip
+    assert len((await api.call("GET", "/v1/sessions")).json()["items"]) == 2
+    path = f"/v1/sessions/{ours.token.id}"
+    assert (await api.call("DELETE", path, who=one_of("t", Role.REVIEW))).status_code == 403
+    ended = await api.call("DELETE", path, who=operator)
+    assert (ended.status_code, ended.json()["id"]) == (200, ours.token.id)
+    assert (await api.call("DELETE", path, who=operator)).status_code == 404
+    (left,) = await access.tokens.sessions()
+    assert left.id == other.token.id
 
 
 async def test_reading_takes_its_role(api: Api) -> None:

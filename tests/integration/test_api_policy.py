@@ -7,6 +7,7 @@ for it is added.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import pytest
 
 from core.domain.models import NewFeedback
 from tests.support.api import AGENTS, Api, opened_api
+from tests.support.effect import proposed
 from tests.support.learning import Teacher
 from tests.support.reviewing import Reviewing, remember
 
@@ -38,16 +40,30 @@ TRIES: Mapping[str, Try] = {
     "POST /v1/feedback/{feedback_id}/cancel": Try(TOLD),
     "POST /v1/feedback/{feedback_id}/retry": Try(),
     "POST /v1/feedback/{taught_id}/retract": Try({}, asks=True),
+    "POST /v1/changes/{change_id}/allow": Try(TOLD, status=404),  # nothing was found in it
     "POST /v1/changes/{change_id}/keep-both": Try({}, seen=True, status=409),
     "POST /v1/changes/{change_id}/edit": Try({"content": "달러로 적는다"}, seen=True),
     "POST /v1/changes/{change_id}/refresh": Try({}),
     "POST /v1/changes/{change_id}/reject": Try(TOLD, seen=True),
     "POST /v1/changes/{applied_id}/revert": Try({}, asks=True),
     "POST /v1/knowledge/restore": Try({"id": "", "version": 1}, asks=True),
+    "POST /v1/context": Try({"tenant_id": "t", "agent": "a", "task": TAUGHT[0]}),
     "PUT /v1/agents/{agent_id}": Try({"tenant_id": "t", "name": "B"}),
     "PUT /v1/agents/{agent_id}/skills": Try({"skills": []}, asks=True),
     "PUT /v1/agents/{agent_id}/skills/{name}": Try(asks=True),
     "DELETE /v1/agents/{agent_id}/skills/{own_skill}": Try(asks=True),
+    "POST /v1/deliveries/{delivery_id}/replay": Try(status=404),  # without hooks there is none
+    "POST /v1/effect/proposals/{proposal_id}/accept": Try(asks=True),
+    "POST /v1/effect/proposals/{proposal_id}/dismiss": Try(status=409),  # it is decided
+    "DELETE /v1/sessions/{session_id}": Try(status=404),
+    "POST /v1/memories/search": Try({"query": "원화", "agent": "a", "tenant_id": "t"}),
+    "POST /v1/decisions/{name}/evaluate": Try(
+        {"inputs": {}, "agent": "a", "tenant_id": "t"}, status=404
+    ),
+    "POST /v1/skills/load": Try({"name": "refund", "agent": "a", "tenant_id": "t"}),
+    "POST /v1/outcomes": Try(
+        {"used": [{"id": "refund"}], "success": True, "agent": "a", "tenant_id": "t"}
+    ),
     "POST /v1/intake/pause": Try({}),
     "POST /v1/intake/resume": Try(),
 }
@@ -72,6 +88,7 @@ async def taught(database: str, tmp_path: Path) -> Mapping[str, str]:
             "taught_id": change.feedback_id,
             "applied_id": str(two.change_id),
             "item": str(changed.target_id),
+            "proposal_id": await proposed(api.app, str(two.target_id), datetime.now(UTC)),
         }
 
 
@@ -88,6 +105,7 @@ async def held(
         reviewing = Reviewing(api)
         waits = await reviewing.held(remember("회의록은 노션에 올린다"))
         ids = {"feedback_id": feedback_id, "change_id": waits, "agent_id": AGENTS[1].id}
+        ids |= {"delivery_id": "none", "session_id": "none"}
         yield reviewing, {**taught, **ids}
 
 

@@ -72,7 +72,9 @@ async def test_what_others_wrote_into_a_skill_is_told_apart(api: Api) -> None:
     await store.upload(theirs, "t")
     alone = await ask(api, "knowledge/provenance", id="refund")
     assert alone["parts"] == [{"first": 1, "last": 5, "source": "others", "version": None}]
-    assert (await ask(api, "knowledge/item", id="refund"))["by"] is None
+    by = (await ask(api, "knowledge/item", id="refund"))["by"]
+    assert isinstance(by, dict)
+    assert (by["origin"], by["feedback_id"], by["author"]) == ("OUTSIDE", None, None)
     head = "---\nname: refund\ndescription: How to refund.\n---\n"
     await Teacher(api.app).skill("refund", "one\ntwo\n", {"references/a.md": b"x\n"}, new=False)
     data = SkillFile(data=f"{head}one\ntwo\nthree\n".encode())
@@ -83,16 +85,16 @@ async def test_what_others_wrote_into_a_skill_is_told_apart(api: Api) -> None:
     assert isinstance(told["parts"], list)
     shown = [(p["first"], p["source"], p["version"]) for p in told["parts"] if isinstance(p, dict)]
     assert shown == [
-        (1, "others", None), (3, "version", 1), (4, "others", None),
-        (6, "version", 1), (7, "others", None),
+        (1, "others", None), (3, "version", 2), (4, "others", None),
+        (6, "version", 2), (7, "others", None),
     ]  # fmt: skip
     other = await ask(api, "knowledge/provenance", id="refund", path="references/a.md")
-    assert other["parts"] == [{"first": 1, "last": 1, "source": "version", "version": 1}]
+    assert other["parts"] == [{"first": 1, "last": 1, "source": "version", "version": 2}]
     assert (await fails(api, "knowledge/provenance", id="refund", path="../x"))[0] == 404
 
 
 async def test_files_are_read_by_any_path_and_binary_ones_without_text(api: Api) -> None:
-    large = b"line of a large file\n" * 100_000
+    large = b"line of a large file\n" * 20_001
     files: dict[str, bytes | tuple[bytes, bool]] = {
         "assets/logo.png": LOGO,
         "references/빈 줄 #1&2.md": "내용\n".encode(),
@@ -106,7 +108,7 @@ async def test_files_are_read_by_any_path_and_binary_ones_without_text(api: Api)
     much = await ask(api, "knowledge/file", id="refund", path="references/large.md")
     assert len(str(much["text"])) == len(large)
     traced = await ask(api, "knowledge/provenance", id="refund", path="references/large.md")
-    assert traced["parts"] == [{"first": 1, "last": 100_000, "source": "unread", "version": None}]
+    assert traced["parts"] == [{"first": 1, "last": 20_001, "source": "unread", "version": None}]
     assert (await ask(api, "knowledge/provenance", id="refund", path="assets/logo.png"))[
         "parts"
     ] == []

@@ -6,18 +6,25 @@ added.
 
 from __future__ import annotations
 
+import asyncio
 import json
+import random
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote, urlencode
 
 import httpx
 import pytest
+from pydantic import JsonValue
 from starlette.applications import Starlette
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from core.adapters.postgres.runs import PostgresJournal
 from core.app.program import App, open_app
+from core.delivery.hooks import Hook, Hooks
 from core.domain.models import (
     Agent,
     ChangeFilter,
@@ -25,19 +32,24 @@ from core.domain.models import (
     MemoryRequest,
     NewFeedback,
     Operation,
+    RunEvent,
     SubmitContext,
 )
-from core.domain.models.access import Role
+from core.domain.models.access import Limits, Role
+from core.domain.models.deliveries import DeliveryFilter
 from core.entrypoints.api.app import create_api
 from core.entrypoints.api.opened import Opened
 from core.entrypoints.api.serving import Serving
 from core.entrypoints.auth import Access, Grant
 from tests.support.api import settings_of
+from tests.support.effect import proposed
 from tests.support.foreign import FOREIGN, NAMES, NOBODY_S, Route
 from tests.support.learning import Teacher
 
 HERE = "http://127.0.0.1"
 MARK, T, A = "xylophone", "tulip", "anemone"  # in all that one tenant has, and nowhere else
+SECRET = "금액은 원화로"
+PATIENCE = 5.0
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[0-9:.]+Z")
 
 
@@ -83,14 +95,36 @@ class _Answer(NamedTuple):
 @pytest.fixture
 async def world(database: str, tmp_path: Path) -> AsyncIterator[World]:
     settings = settings_of(database, tmp_path, review_policy="risky")
-    serving = Serving(host="127.0.0.1", hosts=(), home=tmp_path, mount=None)
+    limits = Limits(wrong_tokens_per_minute=100_000)  # no answer to one is delayed
+    serving = Serving(host="127.0.0.1", hosts=(), home=tmp_path, mount=None, limits=limits)
     async with open_app(settings) as app, serving.opened_to(app):
         await app.stores.agents.save(Agent(id=A, tenant_id=T, name=MARK))
         await app.stores.agents.save(Agent(id="c", tenant_id="u", name="C"))
         ids = await _taught(app)
-        transport = httpx.ASGITransport(serving.around(Starlette()))
+        transport = httpx.ASGITransport(_hung_up_on(serving.around(Starlette())))
         async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
             yield World(client, app, _routes(), ids)
+
+
+def _hung_up_on(app: ASGIApp) -> ASGIApp:
+    """Let callers leave when they hear nothing more: a stream of one's own events has no end."""
+
+    async def called(scope: Scope, receive: Receive, send: Send) -> None:
+        has_left = False
+
+        async def hear() -> Message:
+            nonlocal has_left
+            try:
+                return await asyncio.wait_for(receive(), PATIENCE)
+            except TimeoutError:
+                has_left = True
+                return {"type": "http.disconnect"}
+
+        await app(scope, hear, send)
+        if has_left:
+            await send({"type": "http.response.body", "body": b""})
+
+    return called
 
 
 def _routes() -> Mapping[str, frozenset[str]]:
@@ -106,7 +140,7 @@ def _routes() -> Mapping[str, frozenset[str]]:
 async def _taught(app: App) -> Mapping[str, str]:
     """Teach tenant T one thing of each kind; a deletion waits, another was approved."""
     teacher = Teacher(app, T, A)
-    kept = await teacher.memory(f"{MARK}: 금액은 원화로", said=MARK)
+    kept = await teacher.memory(f"{MARK}: {SECRET}", said=MARK)
     gone = await teacher.memory("인사는 짧게", said=f"{MARK} 2")
     await teacher.rule(("> 100", MARK), ("<= 100", "kim"), said=MARK)
     await teacher.skill(f"{MARK}s", f"# {MARK}\n", said=MARK)
@@ -117,6 +151,8 @@ async def _taught(app: App) -> Mapping[str, str]:
     ((feedback_id, _),) = await app.stores.inbox.add(
         "test", [NewFeedback(tenant_id=T, agent_ids=(A,), content=MARK)]
     )
+    access = Access(app.stores.tokens, app.new_id)
+    session = await access.admit(Grant(name=MARK, tenant_id=T, subject=MARK))
     (record, *_), _ = await app.stores.reader.history(HistoryFilter(), limit=9, cursor=None)
     (change, *_), _ = await app.stores.reader.changes(ChangeFilter(), limit=9, cursor=None)
     return {
@@ -125,12 +161,28 @@ async def _taught(app: App) -> Mapping[str, str]:
         "feedback_id": feedback_id,
         "change_id": change.id,
         "record_id": record.id,
+        "session_id": session.token.id,
+        "delivery_id": await _delivery(app, feedback_id),
+        "proposal_id": await proposed(
+            app, str(kept.target_id), datetime.now(UTC), tenant_id=T, agent_id=A
+        ),
         "item": str(kept.target_id),
         "gone": str(gone.target_id),
         "skill": f"{MARK}s",
         "tenant": T,
         "mark": MARK,
     }
+
+
+async def _delivery(app: App, feedback_id: str) -> str:
+    hook = Hook.model_validate({"name": "us", "event": ["feedback.claimed"], "python": "a:b"})
+    journal = PostgresJournal(app.stores.pool, routes=Hooks([hook]).routes)
+    data: dict[str, JsonValue] = {"attempt": 1, MARK: MARK}
+    await journal.emit(
+        RunEvent(name="feedback.claimed", tenant_id=T, feedback_id=feedback_id, data=data)
+    )
+    (made,), _ = await app.stores.delivery_log.page(DeliveryFilter(), limit=9, cursor=None)
+    return made.id
 
 
 async def _delete(app: App, target_id: str) -> str:
@@ -210,6 +262,39 @@ async def test_a_role_that_is_missing_hides_whether_something_is_there(world: Wo
     assert await _standing(world.app) == before
 
 
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(1_000, id="ci"),
+        pytest.param(20_000, marks=[pytest.mark.nightly, pytest.mark.timeout(3600)]),
+    ],
+)
+async def test_no_call_made_up_of_anything_brings_what_is_anothers(
+    world: World, number: int
+) -> None:
+    """Ids of the other tenant, of nobody and of no form, mixed, also where no id is expected."""
+    secret, before = await world.secret(tenant_id="u"), await _standing(world.app)
+    chosen, calls = random.Random(number), [*_calls()]
+    odd = ["", "%", "*", "'", "..", T.upper(), f" {T}", MARK[:-1] + "_", "0", "null", "a" * 300]
+    for _ in range(number):
+        route, way = chosen.choice(calls)
+        ids = {
+            name: chosen.choice([value, value, NOBODY_S[name], quote(chosen.choice(odd), "")])
+            for name, value in world.of_t.items()
+        }
+        asked = {name: ids[name] for name in chosen.sample([*ids], chosen.randrange(3))}
+        more = {"tenant_id": chosen.choice([T, *odd]), "q": MARK[1:], **asked}
+        more = {name: more[name] for name in chosen.sample([*more], chosen.randrange(3))}
+        joint = "&" if "?" in way.path else "?"
+        path = f"{way.path}{joint}{urlencode(more)}" if more else way.path
+        answer = await world.call(route, way._replace(path=path), ids, secret)
+        assert answer.status < 500, (route, path, ids, answer)
+        said = _filled(f"{route}{path}{json.dumps(way.body)}", ids)
+        of_t = (SECRET,) if MARK in said else (SECRET, MARK)  # what was sent may come back
+        assert not [word for word in of_t if word in answer.text], (route, path, ids, answer)
+    assert await _standing(world.app) == before
+
+
 async def _standing(app: App) -> object:
     """Return everything that a call could have changed."""
     changes, _ = await app.stores.reader.changes(ChangeFilter(), limit=100, cursor=None)
@@ -220,5 +305,6 @@ async def _standing(app: App) -> object:
         await app.stores.reader.counts(),
         await app.stores.agents.list(),
         await app.stores.intake.paused(),
+        [one.id for one in await app.stores.tokens.sessions() if one.name == MARK],
         [await app.stores.reader.events(str(change.feedback_id)) for change in changes],
     )

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import psycopg
 
-from core.adapters.postgres.migrations import migrate
+from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool, connection
 from core.adapters.postgres.search import PostgresSearch
 from core.adapters.postgres.vectors import PostgresVectors
 from tests.benchmarks import meaning, notify, search_latency, search_load, server_load, soak
 from tests.benchmarks.fleet import Fleet
 from tests.benchmarks.search_texts import Texts
+from tests.support.databases import migrate_vectors, of_owner
 
 
 async def test_the_vectors_of_the_benchmark_are_found(database: str, pool: Pool) -> None:
-    await migrate(database, vectors=True)
+    await migrate_vectors(database)
     queries = await meaning.make(pool, size=20 * meaning.QUERIES, dimension=16)
     vectors = PostgresVectors(pool, meaning.MODEL)
     assert len(queries) == meaning.QUERIES
@@ -22,9 +23,10 @@ async def test_the_vectors_of_the_benchmark_are_found(database: str, pool: Pool)
     assert len(near) == 5
 
 
-async def test_items_loaded_past_the_pipeline_are_found(pool: Pool) -> None:
+async def test_items_loaded_past_the_pipeline_are_found(database: str, pool: Pool) -> None:
     items = [*Texts().items(3)]
-    await search_load.load(pool, items)
+    async with open_pool(of_owner(database)) as owners:
+        await search_load.load(owners, items)
     search = PostgresSearch(pool, None)
     word = max(items[0].content.split(), key=len)
     found = await search.search(

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import stat
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import httpx
 import pytest
+from structlog.testing import capture_logs
 
 from core.adapters.embedded.computer_use import run_computer_use
 from core.adapters.embedded.computer_use_sessions import Sessions
 from core.adapters.embedded.sandbox import PlainProcess
 from core.adapters.embedded.sandbox_wall import Limits, Wall
+from core.app.bootstrap import PodHost, serve_computer_use
+from core.app.settings import load_settings
 from core.domain.errors import ConfigurationError, PodCallFailed
 from core.domain.ports import Pods
+from core.entrypoints.cli.app import run
 from core.mcp_client import COMPUTER_USE, McpPods, McpServer, open_mcp
 from core.skills.creator.shipped import init_skill_script
 from core.testing.contracts.pods import PodsContract
 from tests.support.mcp_caller import McpCaller
-from tests.support.sandboxes import WALLS, running, wall_named
+from tests.support.sandboxes import WALLS, bubblewrap, running, wall_named
 from tests.support.skill_creator_layouts import LAYOUTS
 
 LIMITS = Limits(seconds=20)
@@ -40,8 +47,8 @@ async def pods(wall: Wall) -> AsyncIterator[Pods]:
 
 @pytest.fixture
 async def session() -> AsyncIterator[McpCaller]:
-    async with run_computer_use(wall=PLAIN, limits=LIMITS) as url:
-        yield McpCaller(url)
+    async with run_computer_use(wall=PLAIN, limits=LIMITS, token="s3cret") as url:
+        yield McpCaller(url, "s3cret")
 
 
 @pytest.fixture
@@ -134,8 +141,8 @@ async def test_there_are_only_so_many_sessions(sessions: Sessions) -> None:
 
 async def test_sessions_end_with_the_server(wall: Wall) -> None:
     marker = "98124"
-    async with run_computer_use(wall=wall, limits=LIMITS) as url:
-        session = McpCaller(url)
+    async with run_computer_use(wall=wall, limits=LIMITS, token="s3cret") as url:
+        session = McpCaller(url, "s3cret")
         created = await session.call_tool("create_session", {"ttl": 600})
         assert created.structuredContent is not None
         pod = {"session_id": created.structuredContent["session_id"]}
@@ -151,12 +158,46 @@ async def test_a_token_is_asked_for() -> None:
 
 
 async def test_a_page_of_another_site_is_refused() -> None:
-    async with run_computer_use(wall=PLAIN) as url, httpx.AsyncClient() as http:
-        foreign = {"Origin": "https://evil.example"}
+    async with run_computer_use(wall=PLAIN, token="s3cret") as url, httpx.AsyncClient() as http:
+        foreign = {"Origin": "https://evil.example", "Authorization": "Bearer s3cret"}
         assert (await http.post(url, json={}, headers=foreign)).status_code == 403
 
 
-async def test_it_is_not_served_to_other_machines_without_a_token() -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+async def test_it_is_not_served_without_a_token(host: str) -> None:
     with pytest.raises(ConfigurationError, match="COMPUTER_USE_MCP_TOKEN"):
-        async with run_computer_use(wall=PLAIN, host="0.0.0.0"):
+        async with run_computer_use(wall=PLAIN, host=host, token=""):
             pass
+
+
+async def test_the_log_names_the_file_of_the_token_and_never_the_token(tmp_path: Path) -> None:
+    settings, stop = load_settings({"skill_worker_home": tmp_path}, env_file=None), asyncio.Event()
+    stop.set()
+    bubblewrap()
+    with capture_logs() as logs:
+        await serve_computer_use(settings, PodHost(), stop)
+        await serve_computer_use(settings, PodHost(), stop)
+    (file,) = tmp_path.glob("*.token")
+    token = file.read_text().strip()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert len(token) > 40
+    assert [entry["event"] for entry in logs].count("token.made") == 1
+    assert str(file) in str(logs)
+    assert token not in str(logs)
+
+
+async def test_a_token_that_is_set_is_written_nowhere(tmp_path: Path) -> None:
+    given = {"skill_worker_home": tmp_path, "computer_use_mcp_token": "s3cret"}
+    stop = asyncio.Event()
+    stop.set()
+    bubblewrap()
+    await serve_computer_use(load_settings(given, env_file=None), PodHost(), stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root is refused")
+def test_root_is_told_that_it_serves_no_pods_without_a_wall(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["serve", "computer-use", "--no-sandbox"]) == 4
+    assert "root serves no sandboxes without a wall" in capsys.readouterr().err

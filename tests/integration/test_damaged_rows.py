@@ -13,6 +13,7 @@ from core.domain.errors import DatabaseDown, RunFailed
 from core.domain.models import FeedbackFilter, FeedbackStatus, NewFeedback
 from core.testing.determinism import counting_ids
 from tests.contracts.suites.inbox import added, claimed, matched
+from tests.support.databases import alter
 
 DEEP = "[" * 3_000 + "]" * 3_000
 
@@ -113,15 +114,13 @@ async def test_a_run_that_the_database_does_not_take_is_translated(pool: Pool, t
     builder.add_conditional_edges(START, lambda state: [Send("one", state), Send("two", state)])
     graph = builder.compile(checkpointer=postgres_saver(pool))
     config = {"configurable": {"thread_id": "candidate-2:1"}}
-    async with pool.connection() as conn:
-        await conn.execute(
-            "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS"
-            " $$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$"
-        )
-        await conn.execute(
-            f"CREATE TRIGGER full_disk BEFORE INSERT ON {table}"  # type: ignore[arg-type]
-            " FOR EACH ROW EXECUTE FUNCTION full_disk()"
-        )
+    alter(
+        pool.conninfo,
+        "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$;"
+        f"CREATE TRIGGER full_disk BEFORE INSERT ON {table}"
+        " FOR EACH ROW EXECUTE FUNCTION full_disk()",
+    )
     with pytest.raises(DatabaseDown, match="no space left") as caught:
         await graph.ainvoke({"messages": [HumanMessage("hello")]}, config, durability="sync")
     assert caught.value.hint

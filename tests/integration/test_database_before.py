@@ -95,6 +95,8 @@ def test_what_was_under_way_before_the_move_ends(home: Home) -> None:
         "DMN_RULE": 1,
         "SKILL": 1,
     }
+    verified = home.ask("history", "verify")  # what was there is chained, and what came since
+    assert (verified["entries"], verified["problems"]) == (len(applied) + 1, [])
 
 
 def test_agents_keep_their_lists_also_what_older_workers_add_to_them(home: Home) -> None:

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import psycopg
 import pytest
 
-from tests.support.databases import url_of
-from tests.support.home import Home, open_home
+from tests.support.databases import of_owner, url_of
+from tests.support.home import Home
 
 KNOWN = ("knowledge", "list", "--tenant", "t")
 
 
 @pytest.fixture
-def home(
-    database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Home:
-    home = open_home(database, tmp_path, monkeypatch, capsys)
+def home(home: Home) -> Home:
     for text in ("Ms. Kim wants invoices in English", "환불은 7일 안에만 됩니다\t\\ 탭"):
         given = ("--agent", "a", "--tenant", "t", "--text", text)
         assert home.call("feedback", "add", *given)[0] == 0
@@ -29,13 +21,15 @@ def home(
 
 
 def test_all_is_there_after_a_copy_and_work_goes_on(
-    home: Home, empty_database: str, monkeypatch: pytest.MonkeyPatch
+    home: Home, database: str, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("DATABASE_MIGRATION_URL", url_of(of_owner(database)))
     before = (home.items(*KNOWN), home.items("feedback", "list"), home.items("history", "list"))
     copied = home.items("db", "copy", "--to", url_of(empty_database))
     rows = {str(one["table"]): one["rows"] for one in copied}
     assert (rows["feedback"], rows["agents_of_tenants"], rows["knowledge_versions"]) == (2, 2, 2)
     monkeypatch.setenv("DATABASE_URL", url_of(empty_database))
+    monkeypatch.delenv("DATABASE_MIGRATION_URL")
     assert before == (
         home.items(*KNOWN),
         home.items("feedback", "list"),
@@ -49,8 +43,9 @@ def test_all_is_there_after_a_copy_and_work_goes_on(
 
 
 def test_nothing_is_copied_over_what_is_there_or_while_workers_run(
-    home: Home, database: str, empty_database: str
+    home: Home, database: str, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("DATABASE_MIGRATION_URL", url_of(of_owner(database)))
     same = home.fails("db", "copy", "--to", url_of(database), code=1)
     assert same["message"] == "source and target are the same database"
     with psycopg.connect(database) as conn:

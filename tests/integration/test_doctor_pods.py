@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from core.adapters.embedded.computer_use import run_computer_use
+from core.app.bootstrap import PodHost, computer_use
 from core.app.settings import Settings, load_settings
 from core.entrypoints.doctor import Check, CheckStatus, check_up
 
@@ -22,7 +22,7 @@ def settings(home: Path, **given: str | bool) -> Settings:
 
 
 async def test_both_servers_show_their_tools(database: str, tmp_path: Path) -> None:
-    async with run_computer_use() as url:
+    async with computer_use(settings(tmp_path), PodHost()) as url:  # of the same home
         found = await checks(
             settings(tmp_path, use_skill_creator_workflow=True, computer_use_mcp_url=url), database
         )

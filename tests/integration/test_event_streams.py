@@ -32,8 +32,13 @@ import asyncio, sys
 from core.domain.models import RunEvent
 from core.adapters.postgres.runs import PostgresJournal
 from core.adapters.postgres.pool import open_pool
+from core.domain.tasks import in_name_of
 
 async def main():
+    with in_name_of("t"):
+        await emit()
+
+async def emit():
     async with open_pool(sys.argv[1]) as pool:
         for n in range(int(sys.argv[2])):
             await PostgresJournal(pool).emit(

@@ -20,7 +20,7 @@ from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import POOL_SIZE
 from core.adapters.postgres.queries import Pool, connection
-from core.app.bootstrap import computer_use
+from core.app.bootstrap import PodHost, computer_use
 from core.app.health.app import create_app
 from core.app.health.health import PATIENCE_SECONDS, Health, Watched
 from core.app.program import open_app
@@ -104,7 +104,7 @@ async def test_pods_are_a_dependency_where_skills_are_built_in_them(
     home: Path, database: str, health: Health
 ) -> None:
     async with AsyncExitStack() as stack:
-        url = await stack.enter_async_context(computer_use(settings_of(home)))
+        url = await stack.enter_async_context(computer_use(settings_of(home), PodHost()))
         settings = settings_of(
             home,
             database_url=url_of(database),

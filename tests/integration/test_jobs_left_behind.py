@@ -12,6 +12,7 @@ from core.domain.errors import DatabaseDown
 from core.domain.models import FeedbackStatus, NewFeedback, Outcome
 from core.testing.determinism import counting_ids
 from tests.contracts.suites.inbox import claimed
+from tests.support.databases import alter
 from tests.support.waiting import SOON
 
 OPTIONS = WorkerOptions(heartbeat=0.2, stalled_after=60, reconcile_every=0.3, poll=0.1)
@@ -19,7 +20,7 @@ OPTIONS = WorkerOptions(heartbeat=0.2, stalled_after=60, reconcile_every=0.3, po
 # by the engine and that by the first reconciliation after it.
 _REFUSE_TWICE = """
 CREATE SEQUENCE ends;
-CREATE FUNCTION refuse_twice() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_twice() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
     IF nextval('ends') <= 2 THEN RAISE 'the disk is full'; END IF;
     RETURN OLD;
@@ -30,8 +31,7 @@ FOR EACH ROW EXECUTE FUNCTION refuse_twice();
 
 
 async def test_once_ends_though_neither_feedback_nor_job_could_be_ended(pool: Pool) -> None:
-    async with connection(pool) as conn:
-        await conn.execute(_REFUSE_TWICE)
+    alter(pool.conninfo, _REFUSE_TWICE)
     jobs = Jobs(pool)
     inbox = PostgresInbox(pool, jobs, counting_ids("feedback"))
     starts: list[int] = []
@@ -52,8 +52,7 @@ async def test_once_ends_though_neither_feedback_nor_job_could_be_ended(pool: Po
 
 
 async def test_the_job_of_feedback_that_has_ended_does_not_stay(pool: Pool) -> None:
-    async with connection(pool) as conn:
-        await conn.execute(_REFUSE_TWICE)
+    alter(pool.conninfo, _REFUSE_TWICE)
     jobs = Jobs(pool)
     inbox = PostgresInbox(pool, jobs, counting_ids("feedback"))
     stop = asyncio.Event()

@@ -6,6 +6,8 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
 
@@ -117,7 +119,8 @@ async def _learned(app: App, database: str, silence: float) -> None:
     piece = NewFeedback(content=text, agent_ids=("a",), tenant_id="t")
     ((feedback_id, _),) = await app.stores.inbox.add("test", [piece])
     ended = Event()
-    other = Thread(target=lambda: asyncio.run(_taken_over(database, silence, ended.is_set)))
+    taken_over = partial(asyncio.run, _taken_over(database, silence, ended.is_set))
+    other = Thread(target=copy_context().run, args=(taken_over,))
     other.start()
     try:
         await app.run(True, 1, asyncio.Event(), lambda _: None)

@@ -10,10 +10,11 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
+from mcp.types import ToolAnnotations
 
 from core.app.bootstrap import mcp_tools
 from core.app.settings import load_settings
-from core.domain.errors import ConfigurationError, McpDown, NotFound, PodCallFailed
+from core.domain.errors import ConfigurationError, Forbidden, McpDown, NotFound, PodCallFailed
 from core.mcp_client import COMPUTER_USE, McpClient, McpPods, McpServer, McpSkillDocuments, open_mcp
 from tests.support.mcp_servers import ID_SHAPES, ScriptedComputerUse, ScriptedSkills, connected
 from tests.support.waiting import AT_LAST, SOON
@@ -223,4 +224,38 @@ async def test_servers_of_a_list_get_its_headers_with_their_variables(
         listed = {"url": server.url, "headers": {"Authorization": "Bearer $POD_TOKEN"}}
         given = json.dumps({"mcpServers": {COMPUTER_USE: listed}})
         settings = load_settings({"mcp_servers": given}, env_file=None)
-        assert "run_shell" in await mcp_tools(settings, NOBODY, COMPUTER_USE)
+        tools = await mcp_tools(settings, NOBODY, COMPUTER_USE)
+        assert "run_shell" in [tool.name for tool in tools]
+
+
+@pytest.mark.parametrize("prefix", ["", "mcp_computer-use_"])
+async def test_a_destructive_tool_is_given_to_nobody(tmp_path: Path, prefix: str) -> None:
+    server = ScriptedComputerUse(tmp_path, rename=lambda name: prefix + name)
+    server.annotations = {
+        "run_shell": ToolAnnotations(destructiveHint=True),
+        "create_session": ToolAnnotations(readOnlyHint=True),
+        "delete_file": ToolAnnotations(destructiveHint=True),
+    }
+    (tmp_path / "ours.yaml").write_text(
+        "mcp_tools:\n  computer-use: {create_file: destructive, delete_file: writing}\n"
+    )
+    async with server.serve():
+        given: dict[str, str | Path] = {"computer_use_mcp_url": server.url}
+        given |= {"skill_worker_config": tmp_path / "ours.yaml"}
+        settings = load_settings(given, env_file=None)
+        marks = {
+            tool.name.removeprefix(prefix): tool.mark.value
+            for tool in await mcp_tools(settings, NOBODY, COMPUTER_USE)
+        }
+        assert marks == {
+            "create_session": "reading",
+            "create_file": "destructive",
+            "run_shell": "destructive",
+            "delete_file": "writing",
+            "delete_session": "writing",
+        }
+        async with connected(server) as client:
+            with pytest.raises(Forbidden, match="run_shell' is marked as destructive"):
+                await client.get_mcp_tool_by_name_async("run_shell")
+            async with McpPods(client).open(ttl=60) as pod:
+                assert (await pod.run_shell("echo x")).stdout == "x\n"

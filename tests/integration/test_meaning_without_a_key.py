@@ -12,13 +12,13 @@ from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import JsonValue, SecretStr
 from structlog.testing import capture_logs
 
-from core.adapters.postgres.migrations import migrate
 from core.agent.local_embeddings import LOCAL_VECTORS
 from core.agent.offline.model import AnsweringChatModel
 from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import Agent, NewFeedback
 from core.testing.scripted_model import calls, says
+from tests.support.databases import migrate_vectors
 from tests.support.embedding_server import embedding_server
 from tests.support.meaning import needs_the_model
 
@@ -30,7 +30,7 @@ pytestmark = needs_the_model
 
 @pytest.fixture
 async def settings(database: str, tmp_path: Path) -> Settings:
-    await migrate(database, vectors=True)
+    await migrate_vectors(database)
     given = {"skill_worker_home": tmp_path, "llm_model": "offline", "embedding_model": "local"}
     loaded = load_settings(given, env_file=None)
     return loaded.model_copy(update={"database_url": SecretStr(database)})

@@ -12,6 +12,7 @@ from core.adapters.postgres.migrations import jobs_scripts, migrate, require_cur
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.domain.errors import ConfigurationError, DatabaseDown
+from tests.support.databases import of_owner
 
 _MIGRATE = """
 import asyncio, sys
@@ -41,7 +42,7 @@ END $$
 
 
 def run(conninfo: str, statement: str) -> None:
-    with psycopg.connect(conninfo, autocommit=True) as conn:
+    with psycopg.connect(of_owner(conninfo), autocommit=True) as conn:
         conn.execute(statement)
 
 
@@ -105,7 +106,7 @@ async def test_an_older_job_engine_is_brought_to_date(database: str) -> None:
     version = scripts[newest_it_has].name
     run(database, f"INSERT INTO component_versions VALUES ('procrastinate', '{version}')")
     assert (await status(database)).procrastinate.current == version
-    assert (await migrate(database)).up_to_date
+    assert (await migrate(of_owner(database))).up_to_date
     run(database, "SELECT worker_id, abort_requested FROM procrastinate_jobs")
     run(database, "SELECT procrastinate_retry_job_v2(0, NULL, NULL, NULL, NULL) WHERE false")
 

@@ -150,6 +150,7 @@ async def test_when_to_come_back_is_honoured(settings: Settings, provider: OpenA
         assert (piece.status, piece.attempts) == (FeedbackStatus.NO_ACTION, 2)
 
 
+@pytest.mark.nightly  # by the command it is tried in every run (test_model_held)
 async def test_a_wrong_key_ends_a_run_once_and_loses_nothing(
     settings: Settings, provider: OpenAIServer
 ) -> None:

@@ -62,7 +62,7 @@ async def test_tools_and_korean_text_travel_both_ways() -> None:
     assert server.keys[0] == "Bearer secret"
     tools = server.asked[0]["tools"]
     assert isinstance(tools, list)
-    assert len(tools) == 9
+    assert len(tools) == 10
     rule = next(t["function"] for t in tools if t["function"]["name"] == "commit_to_dmn_rule")
     assert "rows" in json.dumps(rule["parameters"])
     assert "runtime" not in json.dumps(tools)

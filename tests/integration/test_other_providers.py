@@ -60,7 +60,7 @@ async def test_tools_and_korean_text_travel_both_ways(
     assert server.asked[0]["model"] == "a-model"
     tools = server.asked[0]["tools"]
     assert isinstance(tools, list)
-    assert len(tools) == 9
+    assert len(tools) == 10
     assert "김 부장님" in str(server.asked[1]["messages"])
 
 

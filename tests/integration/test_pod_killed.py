@@ -69,12 +69,13 @@ class Stuck:
 async def world(home: Path, *, before: bool) -> AsyncIterator[tuple[Stuck, dict[str, str]]]:
     """Run both servers; yields the failpoint, and the settings of a worker that uses them."""
     stuck = Stuck(create_app(home / "skills"), before=before)
-    async with run_server(stuck) as skills, run_computer_use() as pods:
+    async with run_server(stuck) as skills, run_computer_use(token="s3cret") as pods:
         yield (
             stuck,
             {
                 "USE_SKILL_CREATOR_WORKFLOW": "true",
                 "COMPUTER_USE_MCP_URL": pods,
+                "COMPUTER_USE_MCP_TOKEN": "s3cret",
                 "MCP_SERVER_URL": f"{skills}/mcp",
                 "HEARTBEAT_SECONDS": "0.2",
                 "STALLED_AFTER_SECONDS": "1",

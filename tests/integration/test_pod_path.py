@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from core.adapters.embedded.computer_use import run_computer_use
@@ -103,8 +104,9 @@ def settings(home: Path, **given: object) -> Settings:
 
 @pytest.mark.parametrize("wall", [None, PlainProcess("a test asks for it")], ids=["best", "none"])
 async def test_the_embedded_servers_carry_the_whole_path(tmp_path: Path, wall: Wall | None) -> None:
-    async with run_computer_use(wall=wall or find_wall()) as url:
-        given = settings(tmp_path, computer_use_mcp_url=url)
+    async with run_computer_use(wall=wall or find_wall(), token="s3cret") as url:
+        secret = SecretStr("s3cret")
+        given = settings(tmp_path, computer_use_mcp_url=url, computer_use_mcp_token=secret)
         async with (
             skill_server(given) as skills_url,
             skill_store(given, skills_url) as store,

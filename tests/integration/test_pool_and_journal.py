@@ -9,6 +9,7 @@ from datetime import UTC, timedelta
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import (
@@ -26,6 +27,7 @@ from core.adapters.postgres.reads import PostgresReader
 from core.adapters.postgres.runs import PostgresJournal
 from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput
 from core.domain.models import NO_USAGE, RunEvent, Usage
+from tests.support.databases import alter
 from tests.support.waiting import SOON, wait_until
 
 
@@ -36,8 +38,8 @@ async def one(pool: Pool, statement: str) -> object:
 
 
 async def test_times_are_in_utc_whatever_the_server_says(database: str) -> None:
-    with psycopg.connect(database, autocommit=True) as conn:
-        conn.execute(f"ALTER DATABASE {conn.info.dbname} SET TimeZone TO 'Asia/Seoul'")
+    name = conninfo_to_dict(database)["dbname"]
+    alter(database, f"ALTER DATABASE {name} SET TimeZone TO 'Asia/Seoul'")
     async with open_pool(database) as pool:
         now = await one(pool, "SELECT now()")
     assert now.utcoffset() == timedelta(0)  # type: ignore[attr-defined]
@@ -50,8 +52,7 @@ async def test_a_migration_under_a_worker_costs_each_connection_one_statement(
     async with open_pool(database, max_size=1) as pool:
         for _ in range(10):  # from the fifth time on it is prepared
             await fetch_one(pool, "inbox.get", id="x")
-        with psycopg.connect(database, autocommit=True) as conn:
-            conn.execute("ALTER TABLE feedback ADD COLUMN later text")
+        alter(database, "ALTER TABLE feedback ADD COLUMN later text")
         with pytest.raises(DatabaseDown, match="prepare a statement anew"):
             await fetch_one(pool, "inbox.get", id="x")
         assert await fetch_one(pool, "inbox.get", id="x") is None

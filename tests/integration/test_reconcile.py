@@ -11,6 +11,7 @@ from core.adapters.postgres.queries import Pool, connection
 from core.domain.errors import SkillWorkerError
 from core.domain.models import NewFeedback
 from core.testing.determinism import counting_ids
+from tests.support.databases import alter
 
 _NO_NEW_JOBS = """
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -57,10 +58,10 @@ async def test_a_clock_that_was_set_back_puts_nothing_off(pool: Pool, jobs: Jobs
 
 async def test_who_fails_leaves_it_to_the_next(pool: Pool, jobs: Jobs) -> None:
     await lose(pool, 1)
-    await _execute(pool, _NO_NEW_JOBS)
+    alter(pool.conninfo, _NO_NEW_JOBS)
     with pytest.raises(SkillWorkerError, match="the disk is full"):
         await reconcile(jobs, every=60)
-    await _execute(pool, "DROP TRIGGER refuse ON procrastinate_jobs")
+    alter(pool.conninfo, "DROP TRIGGER refuse ON procrastinate_jobs")
     assert await reconcile(jobs, every=60) == 1
 
 

@@ -10,13 +10,17 @@ import os
 import subprocess
 import sys
 import tarfile
+import uuid
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 
+import psycopg
 import pytest
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
 
 from tests.support.databases import url_of
 from tests.support.waiting import AT_LAST, wait_until
@@ -114,13 +118,24 @@ class _Release:
                 process.terminate()
 
 
+@pytest.fixture
+def owned(empty_database: str) -> Iterator[str]:
+    """An empty database whose owner is no superuser: policies are in force for it."""
+    owner = sql.Identifier(f"owner_{uuid.uuid4().hex[:8]}")
+    with psycopg.connect(empty_database, autocommit=True) as conn:
+        conn.execute(sql.SQL("CREATE ROLE {} LOGIN").format(owner))
+        conn.execute(sql.SQL("ALTER SCHEMA public OWNER TO {}").format(owner))
+    yield make_conninfo(empty_database, user=owner.as_string()[1:-1])
+    with psycopg.connect(empty_database, autocommit=True) as conn:
+        conn.execute(sql.SQL("DROP OWNED BY {} CASCADE").format(owner))
+        conn.execute(sql.SQL("DROP ROLE {}").format(owner))
+
+
 @pytest.mark.nightly
-def test_workers_of_two_releases_run_side_by_side(
-    before: Path, empty_database: str, tmp_path: Path
-) -> None:
+def test_workers_of_two_releases_run_side_by_side(before: Path, owned: str, tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    old, new = (_Release(code, empty_database, home) for code in (before, HERE))
+    old, new = (_Release(code, owned, home) for code in (before, HERE))
     old.call("db", "migrate")
     old.call("agents", "add", "--id", "a", "--tenant", "t", "--name", "A")
     with old.begun("-m", "core", *OFFLINE), old.begun("-c", _TAKES_IN) as taking_in:

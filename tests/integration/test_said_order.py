@@ -97,7 +97,7 @@ async def test_one_worker_that_takes_them_in_said_order_is_the_measure(settings:
         assert await state(apps[0]) == outcome(pieces)
 
 
-@pytest.mark.parametrize("seed", seeds(500, in_ci=10))
+@pytest.mark.parametrize("seed", seeds(500, in_ci=5))
 async def test_the_last_word_said_wins_in_whatever_order_it_comes(
     settings: Settings, seed: int
 ) -> None:

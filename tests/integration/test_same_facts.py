@@ -85,7 +85,7 @@ async def known(app: App) -> Sequence[KnowledgeItem]:
     ("facts", "chat"),
     [
         pytest.param(wordings_ko.FACTS, Insisting, id="ko-insisting"),
-        pytest.param(wordings_en.FACTS, Insisting, id="en-insisting"),
+        pytest.param(wordings_en.FACTS, Insisting, id="en-insisting", marks=pytest.mark.nightly),
     ],
 )
 async def test_each_fact_is_known_once_however_often_and_however_it_is_told(

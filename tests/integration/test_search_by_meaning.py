@@ -11,7 +11,6 @@ import pytest
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
-from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import transaction
 from core.adapters.postgres.search import index_document
@@ -21,6 +20,7 @@ from core.app.settings import Settings, load_settings
 from core.domain.models import Hit
 from core.knowledge.embedding_backfill import CALL_SECONDS
 from tests.contracts.suites.search import memory
+from tests.support.databases import migrate_vectors
 from tests.support.embedding_server import EmbeddingServer, embedding_server
 from tests.support.openai_server import error, hangs
 from tests.support.waiting import SOON, within
@@ -37,7 +37,7 @@ async def provider() -> AsyncIterator[EmbeddingServer]:
 
 @pytest.fixture
 async def settings(database: str, tmp_path: Path, provider: EmbeddingServer) -> Settings:
-    await migrate(database, vectors=True)
+    await migrate_vectors(database)
     return settings_of(database, tmp_path, provider)
 
 

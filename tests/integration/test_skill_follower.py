@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 import structlog
 
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
 from core.adapters.postgres.queries import Pool, fetch_all, transaction
+from core.adapters.postgres.reads import PostgresReader
 from core.adapters.postgres.search import (
     COMPARED_PER_SCAN,
     PostgresSearch,
     SkillFollower,
     index_document,
 )
+from core.changes.outside import OutsideChanges
 from core.domain.errors import SkillApiDown
-from core.domain.models import SKILL_MD, Bundle, Kind, SkillFile, SkillSummary
+from core.domain.models import (
+    SKILL_MD,
+    Bundle,
+    FileRef,
+    HistoryFilter,
+    Kind,
+    Operation,
+    SkillFile,
+    SkillSummary,
+)
 from core.skills.bundle import bundle_hash
+from core.testing.determinism import counting_ids
 from core.testing.skill_store import MemorySkillStore
 from tests.contracts.suites.search import PartlyUnreadable, found, memory, skill
 from tests.support.waiting import SOON
@@ -137,6 +150,39 @@ async def test_a_skill_that_cannot_be_read_is_told_once_and_not_read_again(pool:
     (told,) = [entry for entry in logs if entry["event"] == "skill.unreadable"]
     assert (told["tenant_id"], told["skill"]) == ("t", "broken")
     assert await indexed(pool) == ["sound"]
+
+
+async def test_what_others_write_is_on_record_once_whoever_sees_it(pool: Pool) -> None:
+    store = CountingStore()
+    ids = counting_ids("outside")
+    outside = OutsideChanges(store, PostgresChangeLog(pool), PostgresTargetLocks(pool), ids)
+    one, other = (
+        SkillFollower(pool, store, every=0, clock=Clock(), outside=outside) for _ in range(2)
+    )
+    await store.upload(skill("reconcile", "부분 환불"), "t")
+    for _ in range(2):
+        await asyncio.gather(one.follow("t"), other.follow("t"))
+    store.skills["t", "reconcile"] = skill("reconcile", "교환")
+    for _ in range(2):
+        await asyncio.gather(one.follow("t"), other.follow("t"))
+    del store.skills["t", "reconcile"]
+    for _ in range(2):
+        await asyncio.gather(one.follow("t"), other.follow("t"))
+    rows, _ = await PostgresReader(pool).history(HistoryFilter(), limit=10, cursor=None)
+    assert [(row.operation, row.knowledge_name) for row in rows] == [
+        (Operation.DELETE, "reconcile"),
+        (Operation.UPDATE, "reconcile"),
+        (Operation.CREATE, "reconcile"),
+    ]
+    assert [await reads(pool, row.new_files) for row in rows] == ["", "교환", "부분 환불"]
+
+
+async def reads(pool: Pool, files: Mapping[str, FileRef] | None) -> str:
+    """Return which of two words SKILL.md says, as its blob is stored."""
+    if not files:
+        return ""
+    (data,) = (await PostgresChangeLog(pool).blobs([files[SKILL_MD]])).values()
+    return "교환" if "교환" in data.decode() else "부분 환불"
 
 
 async def test_a_store_that_is_down_is_asked_once_in_a_while(pool: Pool) -> None:

@@ -26,13 +26,18 @@ from core.domain.models.vectors import Embedded
 from core.entrypoints.doctor import Check, CheckStatus, check_up
 from tests.contracts.suites.search import memory
 from tests.contracts.suites.vectors import EAST, texts
+from tests.support.databases import alter, migrate_vectors, of_owner
 from tests.support.embedding_server import embedding_server
 from tests.support.openai_server import error
 
 
 def settings_of(conninfo: str, home: Path, **given: object) -> Settings:
     loaded = load_settings({"skill_worker_home": home, "llm_model": "offline"}, env_file=None)
-    return loaded.model_copy(update={"database_url": SecretStr(conninfo), **given})
+    urls = {
+        "database_url": SecretStr(conninfo),
+        "database_migration_url": SecretStr(of_owner(conninfo)),
+    }
+    return loaded.model_copy(update={**urls, **given})
 
 
 async def put(pool: Pool, item_id: str, content: str) -> None:
@@ -90,9 +95,8 @@ async def test_status_and_start_ask_for_the_migration_that_is_missing(
 
 
 async def test_newer_vectors_are_refused(database: str, pool: Pool) -> None:
-    await migrate(database, vectors=True)
-    with psycopg.connect(database, autocommit=True) as conn:
-        conn.execute("INSERT INTO component_versions VALUES ('skill-worker-vectors', '9999')")
+    await migrate_vectors(database)
+    alter(database, "INSERT INTO component_versions VALUES ('skill-worker-vectors', '9999')")
     with pytest.raises(ConfigurationError, match="newer"):
         await require_current(pool, vectors=True)
     await require_current(pool)
@@ -144,7 +148,7 @@ async def test_a_pgvector_that_cannot_compare_signs_is_said(empty_database: str)
 
 async def test_what_was_known_before_is_listed(database: str, pool: Pool) -> None:
     await put(pool, "before", "before")
-    await migrate(database, vectors=True)
+    await migrate_vectors(database)
     vectors = PostgresVectors(pool, "m")
     await vectors.enlist()
     await put(pool, "after", "after")
@@ -155,7 +159,7 @@ async def test_what_was_known_before_is_listed(database: str, pool: Pool) -> Non
 async def test_what_was_under_way_when_the_model_came_into_use_is_listed_later(
     database: str, pool: Pool
 ) -> None:
-    await migrate(database, vectors=True)
+    await migrate_vectors(database)
     vectors = PostgresVectors(pool, "m")
     async with transaction(pool) as conn:
         await index_document(conn, memory("slow", "slow"))
@@ -166,7 +170,7 @@ async def test_what_was_under_way_when_the_model_came_into_use_is_listed_later(
 
 
 async def test_a_change_under_way_is_not_waited_for(database: str, pool: Pool) -> None:
-    await migrate(database, vectors=True)
+    await migrate_vectors(database)
     vectors = PostgresVectors(pool, "m")
     await vectors.enlist()
     await put(pool, "still", "still")
@@ -180,7 +184,7 @@ async def test_a_change_under_way_is_not_waited_for(database: str, pool: Pool) -
 
 
 async def test_what_is_rolled_back_is_never_embedded(database: str, pool: Pool) -> None:
-    await migrate(database, vectors=True)
+    await migrate_vectors(database)
     vectors = PostgresVectors(pool, "m")
     await vectors.enlist()
     async with transaction(pool) as conn, conn.transaction(force_rollback=True):
@@ -189,7 +193,7 @@ async def test_what_is_rolled_back_is_never_embedded(database: str, pool: Pool) 
 
 
 async def test_two_models_side_by_side_leave_each_other_alone(database: str, pool: Pool) -> None:
-    await migrate(database, vectors=True)
+    await migrate_vectors(database)
     one, other = PostgresVectors(pool, "one"), PostgresVectors(pool, "other")
     for vectors in (one, other):
         await vectors.enlist()
@@ -205,7 +209,7 @@ async def test_two_models_side_by_side_leave_each_other_alone(database: str, poo
 async def test_of_the_shortlist_the_nearest_come_first(
     database: str, pool: Pool, shortlist: int
 ) -> None:
-    await migrate(database, vectors=True)
+    await migrate_vectors(database)
     vectors = PostgresVectors(pool, "m", shortlist=shortlist)
     await vectors.enlist()
     for item_id in ("against", "east"):
@@ -231,7 +235,7 @@ async def test_the_doctor_tells_of_search_by_meaning(database: str, tmp_path: Pa
         )
         # The database check says why.
         assert (await embeddings_check(settings)).status is CheckStatus.OK
-        await migrate(database, vectors=True)
+        await migrate_vectors(database)
         async with open_pool(database) as pool:
             vectors = PostgresVectors(pool, "openai:m")
             await put(pool, "m", "text")

@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import SecretStr
 
 from core.agent.offline.model import AnsweringChatModel
+from core.app.observability import configure_logging
 from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.domain.models import (
@@ -218,3 +219,69 @@ async def test_a_damaged_run_ends_its_feedback_and_a_retry_begins_anew(
         await app.stores.intake.revive(feedback_id)
         await app.run(True, 1, asyncio.Event(), lambda _: None)
         assert (await app.stores.inbox.get(feedback_id)).status is FeedbackStatus.NO_ACTION
+
+
+CANARY = "카나리아 110-987-654321"
+LONG = (
+    4 * "고객에게 보내는 금액은 원화로 표기하고 소수점은 쓰지 않으며 다음을 함께 적는다 "
+)  # no name
+RULE = {
+    "name": "shipping",
+    "inputs": [{"name": "지역"}],
+    "outputs": [{"name": "배송비"}],
+    "hit_policy": "UNIQUE",
+    "rows": [{"inputs": [f'"{CANARY}'], "outputs": ["3000"]}],
+}
+MADE = {"operation": "CREATE", "reason": CANARY}
+NAMED = {"knowledge_id": CANARY}
+MEMORY = {**MADE, "content": f"{LONG}: {CANARY}"}
+CASES: dict[str, AIMessage] = {
+    "applied": calls(("commit_to_memory", MEMORY)),
+    "refused": calls(("commit_to_memory", {**MEMORY, "operation": "UPDATE", "memory_id": CANARY})),
+    "odd field": calls(("commit_to_memory", {**MEMORY, CANARY: CANARY})),
+    "odd rule": calls(("commit_to_dmn_rule", {**MADE, "rule": RULE})),
+    "prose": says(CANARY),
+    "no detail": calls(("get_knowledge_detail", {"knowledge_type": "SKILL", **NAMED})),
+    "nothing": calls(("no_action", {"category": "noise", "reason": CANARY})),
+}
+
+
+async def test_no_log_line_and_no_event_has_what_was_said(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = set[str]()
+
+    def decide(messages: list[BaseMessage], _: Sequence[str]) -> AIMessage:
+        text = str([message.content for message in messages])
+        case = next((name for name in CASES if f"<{name}>" in text), "broken")
+        if case == "broken" and case not in broken:
+            broken.add(case)
+            raise KeyError(CANARY)
+        if last_tool(messages) is not None or case == "broken":
+            return CASES["nothing"]
+        return CASES[case]
+
+    configure_logging("debug", "json")
+    async with opened(settings, decide) as app:
+        said = [("a", f"<{name}> {CANARY}") for name in (*CASES, "broken")]
+        await work(app, *said)
+        changes, _ = await app.stores.reader.changes(ChangeFilter(), limit=9, cursor=None)
+        assert CANARY in str([change.after for change in changes])
+        await app.stores.intake.pause(CANARY)
+        piece = NewFeedback(
+            tenant_id="t", agent_ids=("a",), content=f"{CANARY} 비밀번호: hunter2!77"
+        )
+        ((waits, _),) = await app.stores.inbox.add("test", [piece])
+        await app.stores.intake.cancel(waits, CANARY)
+    logged = capsys.readouterr().err
+    with psycopg.connect(settings.database_url.get_secret_value()) as conn:  # type: ignore[union-attr]
+        rows = conn.execute("SELECT name, data::text, state::text FROM run_events").fetchall()
+    names = {str(row[0]) for row in rows}
+    assert {"change.applied", "change.refused", "tool.called", "feedback.finished"} <= names
+    assert '"feedback.broke"' in logged or '"feedback.retried"' in logged
+    assert '"masked": ["secret.password×1"]' in logged
+    # What a person typed who stopped something is in its own event, and in no line of the log.
+    typed = {"queue.paused", "feedback.cancelled"}
+    events = [str(row) for row in rows if row[0] not in typed]
+    assert [line for line in (*logged.splitlines(), *events) if "110-987" in line] == []
+    assert {str(row[0]) for row in rows if "110-987" in str(row)} == typed

@@ -18,8 +18,8 @@ from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import open_pool, probe_writes
 from core.adapters.postgres.queries import Pool
 from core.domain.errors import DatabaseDown
-from tests.support.databases import url_of
-from tests.support.home import Home, open_home
+from tests.support.databases import alter, url_of
+from tests.support.home import Home
 
 SECONDS = 60.0
 
@@ -39,12 +39,8 @@ async def test_a_database_that_is_read_only_takes_no_writes(database: str) -> No
 
 
 def test_the_doctor_tells_a_read_only_database_and_its_fix(
-    database: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    home: Home, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home = open_home(database, tmp_path, monkeypatch, capsys)
     assert _database_check(home, code=0)["status"] == "OK"
     monkeypatch.setenv("DATABASE_URL", url_of(_read_only(database)))
     check = _database_check(home, code=3)
@@ -118,5 +114,4 @@ def _read_only(conninfo: str) -> str:
 
 
 def _newer(conninfo: str) -> None:
-    with psycopg.connect(conninfo, autocommit=True) as conn:
-        conn.execute("UPDATE alembic_version SET version_num = '9999'")
+    alter(conninfo, "UPDATE alembic_version SET version_num = '9999'")

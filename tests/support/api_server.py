@@ -15,6 +15,8 @@ from starlette.applications import Starlette
 from core.adapters.embedded.http_server import run_server
 from core.app.program import App, open_app
 from core.domain.models import HistoryFilter, MemoryRequest, NewFeedback, Operation, SubmitContext
+from core.domain.models.access import Limits
+from core.domain.tasks import over_all_tenants
 from core.entrypoints.api.serving import Serving
 from core.entrypoints.auth import Access, Grant
 from tests.contracts.suites.search import skill
@@ -62,7 +64,8 @@ def _pass_on(ended: Future[None], ready: Future[Served]) -> None:
 @asynccontextmanager
 async def _serving(database: str, home: Path) -> AsyncIterator[Served]:
     settings = settings_of(database, home, review_policy="risky")
-    serving = Serving(host=HOST, hosts=(), home=home, mount=None)
+    limits = Limits(calls_per_minute=10_000_000, wrong_tokens_per_minute=100_000)
+    serving = Serving(host=HOST, hosts=(), home=home, mount=None, limits=limits)
     async with (
         open_app(settings) as app,
         serving.opened_to(app),
@@ -71,7 +74,9 @@ async def _serving(database: str, home: Path) -> AsyncIterator[Served]:
         access = Access(app.stores.tokens, app.new_id)
         grants = Grant(name="t", tenant_id="t"), Grant(name="all")
         of_t, of_all = [(await access.add(grant)).secret.get_secret_value() for grant in grants]
-        yield Served(url, of_t, of_all, await _filled(app))
+        with over_all_tenants():
+            known = await _filled(app)
+        yield Served(url, of_t, of_all, known)
 
 
 async def _filled(app: App) -> Mapping[str, Sequence[str]]:

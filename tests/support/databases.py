@@ -17,17 +17,31 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from core.adapters.embedded.postgres import embedded_postgres
+from core.adapters.embedded.postgres import OWNER, WORKER, embedded_postgres
 from core.adapters.postgres.migrations import migrate
+from core.adapters.postgres.queries import ALL_TENANTS_ROLE
 
 HOME_VARIABLE = "TEST_SKILL_WORKER_HOME"
 SERVER_VARIABLE = "TEST_DATABASE_URL"
+IN_MEMORY = Path("/dev/shm")
+ENOUGH = 4 * 2**30  # bytes; a whole run takes one
 _VERSIONS = Path("core/adapters/postgres/migrations/versions")
 
 
 def choose_home() -> None:
-    """Choose, in the process that starts the run, where its server stores its files."""
-    os.environ[HOME_VARIABLE] = tempfile.mkdtemp(prefix="skill-worker-test-")
+    """Choose, in the process that starts the run, where its server stores its files.
+
+    In memory where there is enough of it: a database is a thousand files, and each test that has
+    one of its own waited half a second for a busy disk, against 0.05 s.
+    """
+    os.environ[HOME_VARIABLE] = tempfile.mkdtemp(prefix="skill-worker-test-", dir=_in_memory())
+
+
+def _in_memory() -> Path | None:
+    """Return the folder of files in memory; None where there is none, or too little room."""
+    if not IN_MEMORY.is_dir() or not os.access(IN_MEMORY, os.W_OK):
+        return None
+    return IN_MEMORY if shutil.disk_usage(IN_MEMORY).free > ENOUGH else None
 
 
 def remove_home() -> None:
@@ -59,7 +73,11 @@ def template(server: str, *, vectors: bool = False) -> str:
             draft = f"{name}_draft"
             _drop(conn, draft)
             conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(draft)))
-            asyncio.run(migrate(make_conninfo(server, dbname=draft), vectors=vectors))
+            asyncio.run(
+                migrate(make_conninfo(server, dbname=draft), vectors=vectors, worker=_worker())
+            )
+            if _worker() is not None:  # tests look at sessions, and end some
+                conn.execute(f"GRANT pg_monitor, pg_signal_backend TO {ALL_TENANTS_ROLE}")
             conn.execute(
                 sql.SQL("ALTER DATABASE {} RENAME TO {}").format(
                     sql.Identifier(draft), sql.Identifier(name)
@@ -88,6 +106,40 @@ def create_database(server: str, template_name: str | None) -> str:
             )
         )
     return make_conninfo(server, dbname=name)
+
+
+def of_worker(conninfo: str) -> str:
+    """Return the connection string as a worker has it, whose sessions begin over all tenants.
+
+    So a test's own statements see every row, and what the program does in the name of a tenant is
+    held to it. On a server of `TEST_DATABASE_URL` all is done as its one role.
+    """
+    worker = _worker()
+    if worker is None:
+        return conninfo
+    return make_conninfo(conninfo, user=worker, options=f"-crole={ALL_TENANTS_ROLE}")
+
+
+def of_owner(conninfo: str) -> str:
+    """Return the connection string of a worker's database for its owner."""
+    if _worker() is None:
+        return conninfo
+    return make_conninfo(conninfo, user=OWNER, options="")
+
+
+def alter(conninfo: str, statement: str) -> None:
+    """Alter the schema of a worker's database, as its owner."""
+    with psycopg.connect(of_owner(conninfo), autocommit=True) as conn:
+        conn.execute(statement.encode())
+
+
+async def migrate_vectors(conninfo: str) -> None:
+    """Migrate a worker's database for search by meaning, as its owner."""
+    await migrate(of_owner(conninfo), vectors=True, worker=_worker())
+
+
+def _worker() -> str | None:
+    return None if SERVER_VARIABLE in os.environ else WORKER
 
 
 def drop_database(server: str, conninfo: str) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from core.changes.gate.change_gate import ChangeGate
-from core.changes.gate.deps import GateDeps
-from core.changes.policy.review_policy import Policy, apply_all
+from core.changes.gate.deps import GateDeps, Screen
+from core.changes.policy.review_policy import Policy, apply_all, deny_nothing
 from core.domain.errors import ArtifactInvalid
 from core.domain.models import (
     Change,
@@ -21,13 +21,13 @@ from core.domain.models import (
     RunEvent,
     SubmitContext,
 )
-from core.domain.ports import SkillStore, UnitOfWork
+from core.domain.ports import BeforeApplied, SkillStore, UnitOfWork
 from core.learning_committers.base import Neighbours
 from core.learning_committers.memory_committer import MemoryCommitter
 from core.testing.changes import MemoryChangeLog
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters
 from core.testing.knowledge import MemoryKnowledge
-from core.testing.reviews import MemoryReviews
+from core.testing.reviews import MemoryReviews, MemoryScreenRecords
 from core.testing.skill_store import MemorySkillStore
 from core.testing.steps import MemorySteps
 from tests.support.knowledge_search import KnowledgeSearch
@@ -80,9 +80,11 @@ class World:
 
     dry_run: bool = False
     policy: Policy = apply_all
+    before_applied: BeforeApplied | None = None
     knowledge: MemoryKnowledge = field(default_factory=MemoryKnowledge)
     events: Events = field(default_factory=Events)
     pauses: list[float] = field(default_factory=list)
+    screen: Callable[[MemoryScreenRecords], Screen] | None = None
 
     log: MemoryChangeLog = field(init=False)
 
@@ -102,6 +104,7 @@ class World:
     def _build(self) -> None:
         self.reviews = MemoryReviews(self.log)
         self.steps = MemorySteps(self.log)
+        self.records = MemoryScreenRecords(self.log)
         self.gate = ChangeGate(
             GateDeps(
                 committers={Kind.MEMORY: self.committer},
@@ -114,7 +117,10 @@ class World:
                 new_id=lambda: next(self._ids),
                 sleep=self.sleep,
                 policy=self.policy,
+                denies=getattr(self.policy, "denies", deny_nothing),
                 dry_run=self.dry_run,
+                screen=self.screen(self.records) if self.screen else None,
+                before_applied=self.before_applied,
             )
         )
 

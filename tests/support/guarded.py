@@ -18,14 +18,17 @@ from starlette.websockets import WebSocket
 
 from core.app.program import App
 from core.domain.errors import DatabaseDown
-from core.domain.models.access import AccessToken, Role
-from core.domain.ports import NewId, Tokens
+from core.domain.models.access import AccessToken, Limits, Role
+from core.domain.observers import nobody
+from core.domain.ports import NewId, Observer, Tokens
 from core.entrypoints.api.entry import Entry
-from core.entrypoints.api.entry_page import ENTER, LEAVE
+from core.entrypoints.api.entry_page import ENTER, LEAVE, SIGN_IN, SIGNED_IN
 from core.entrypoints.api.guard import SESSION_COOKIE, Guard
+from core.entrypoints.api.limits import Limiter
+from core.entrypoints.api.oidc import Provider
 from core.entrypoints.api.opened import Opened
 from core.entrypoints.api.sessions import PRINCIPAL
-from core.entrypoints.auth import Access, Grant, Made
+from core.entrypoints.auth import SESSION_LIFE, Access, Grant, Made
 from core.testing.access import MemoryAnswers, MemoryTokens
 from core.testing.determinism import counting_ids
 
@@ -55,6 +58,7 @@ class Ports:
     tokens: Tokens
     answers: MemoryAnswers = field(default_factory=MemoryAnswers)
     new_id: NewId = field(default_factory=lambda: counting_ids("id"))
+    observe: Observer = nobody
 
     @property
     def stores(self) -> Ports:
@@ -70,17 +74,25 @@ class World:
     hosts: Collection[str] = ()
     console: bool = True
     now: datetime = datetime(2026, 1, 1, tzinfo=UTC)
+    provider: Provider | None = None
+    person_life: timedelta = SESSION_LIFE
+    limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         """Open it."""
         self.tokens = FailingTokens(lambda: self.now)
         self.ports = Ports(self.tokens)
-        self.opened = Opened(lambda: self.now)
+        self.delays: list[float] = []
+        limiter = Limiter(self.limits, lambda: self.now.timestamp(), self._delay)
+        self.opened = Opened(lambda: self.now, limiter, self.person_life)
         self.opened.app = cast("App", self.ports)
         self.access = Access(self.tokens, self.ports.new_id, lambda: self.now)
         self.app: ASGIApp = Guard(
             self._inner(), self.opened, host=self.host, hosts=self.hosts, console=self.console
         )
+
+    async def _delay(self, seconds: float) -> None:
+        self.delays.append(seconds)
 
     def client(self, base: str = HERE, **headers: str) -> httpx.AsyncClient:
         """Return a client that sends these headers with each call."""
@@ -99,12 +111,14 @@ class World:
         )
 
     def _inner(self) -> Starlette:
-        entry = Entry(self.opened)
+        entry = Entry(self.opened, self.provider)
         both = ["GET", "POST"]
         return Starlette(
             routes=[
                 Route(ENTER, entry.enter, methods=[*both, "HEAD"]),
                 Route(LEAVE, entry.leave, methods=both),
+                Route(SIGN_IN, entry.sign_in),
+                Route(SIGNED_IN, entry.signed_in),
                 WebSocketRoute("/{path:path}", _talk),
                 Route("/{path:path}", _who, methods=[*both, "OPTIONS", "DELETE"]),
             ]

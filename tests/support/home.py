@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextvars import Context
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,7 @@ class Home:
     path: Path
     capsys: pytest.CaptureFixture[str]
     monkeypatch: pytest.MonkeyPatch
+    database: str = ""
 
     def policy(self, name: str) -> None:
         """Run what follows under a review policy."""
@@ -31,7 +33,7 @@ class Home:
 
     def call(self, *arguments: str) -> tuple[int, str, str]:
         """Run one command; return its exit code, stdout and stderr."""
-        code = run([*arguments])
+        code = Context().run(run, [*arguments])  # a process of its own knows no tenant either
         out, err = self.capsys.readouterr()
         return code, out, err
 
@@ -57,7 +59,8 @@ class Home:
 
     def bring(self, **line: JsonValue) -> None:
         """Import one item, replacing the one with its id."""
-        file = self.path / "in.jsonl"
+        file = self.path / "given" / "in.jsonl"
+        file.parent.mkdir(exist_ok=True)
         given = {"agent_id": "a", "tenant_id": "t", **line}
         file.write_text(json.dumps(given, ensure_ascii=False), encoding="utf-8")
         code, out, err = self.call("knowledge", "import", "--replace", str(file))
@@ -81,4 +84,4 @@ def open_home(
             conn.execute(insert, (agent, tenant))
     monkeypatch.setenv("DATABASE_URL", url_of(database))
     monkeypatch.setenv("SKILL_WORKER_HOME", str(path))
-    return Home(path, capsys, monkeypatch)
+    return Home(path, capsys, monkeypatch, database)

@@ -17,6 +17,7 @@ class ListSource:
         self.fetched = Fetched(agents=tuple(agents), pieces=pieces)
         self.accepted: list[str | None] = []
         self.told: list[tuple[str, FeedbackStatus]] = []
+        self.masked: list[str] = []
         self.error: Exception | None = None
 
     async def fetch(self, limit: int) -> Fetched:
@@ -33,6 +34,7 @@ class ListSource:
         """Remember."""
         self._see()
         self.told.append((source_id, outcome.status))
+        self.masked += outcome.masked
 
     async def ping(self) -> None:
         """Answer."""

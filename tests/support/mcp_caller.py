@@ -6,16 +6,19 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+import httpx
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
 
 @asynccontextmanager
-async def mcp_session(url: str) -> AsyncIterator[ClientSession]:
+async def mcp_session(url: str, token: str = "") -> AsyncIterator[ClientSession]:
     """Open a session; the task that opened it must close it, so no fixture may own it."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with (
-        streamable_http_client(url) as (reader, writer, _),
+        httpx.AsyncClient(headers=headers, timeout=60) as http,
+        streamable_http_client(url, http_client=http) as (reader, writer, _),
         ClientSession(reader, writer) as session,
     ):
         await session.initialize()
@@ -27,8 +30,9 @@ class McpCaller:
     """Calls tools of one server."""
 
     url: str
+    token: str = ""
 
     async def call_tool(self, tool: str, arguments: Mapping[str, object]) -> CallToolResult:
         """Call the tool, whatever the result."""
-        async with mcp_session(self.url) as session:
+        async with mcp_session(self.url, self.token) as session:
             return await session.call_tool(tool, dict(arguments))

@@ -74,6 +74,7 @@ class ScriptedServer(McpHttp):
         self.calls: list[str] = []
         self.entered: list[str] = []
         self.arguments: list[Mapping[str, object]] = []
+        self.annotations: dict[str, types.ToolAnnotations] = {}
         self.called = asyncio.Event()
         self.released = asyncio.Event()
 
@@ -105,7 +106,11 @@ class ScriptedServer(McpHttp):
         @server.list_tools()  # type: ignore[no-untyped-call,untyped-decorator]
         async def list_tools() -> list[types.Tool]:
             return [
-                types.Tool(name=full, inputSchema=_schema(self.tools()[short]))
+                types.Tool(
+                    name=full,
+                    inputSchema=_schema(self.tools()[short]),
+                    annotations=self.annotations.get(short),
+                )
                 for full, short in names.items()
             ]
 

@@ -62,6 +62,7 @@ class MemorySearch:
                 files=document.files,
                 score=score,
                 weights=shown(weighing.weights),
+                names=weighing.named,
             )
             for score, document in ranked[: max(0, limit)]
             if weighing is not None

@@ -26,7 +26,7 @@ from tests.support.forked import warm_address
 ROOT = Path(__file__).parents[2]
 SHELLS = {"bash", "sh", "console"}
 MARKS = ("not run", "nightly", "stays running", "ends with")
-PORTS = (8720, 8765, 8766)  # ports in the pages; each run gets free ones instead
+PORTS = (8720, 8765, 8766, 8767)  # ports in the pages; each run gets free ones instead
 SECONDS = 300.0
 _BLOCK = re.compile(
     r"(?:^<!-- ?(?P<mark>[^\n]*?) ?-->\n)?"

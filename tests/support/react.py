@@ -8,7 +8,7 @@ from datetime import UTC, tzinfo
 
 from langgraph.checkpoint.memory import InMemorySaver
 
-from core.agent.loop.deps import ReactDeps
+from core.agent.loop.deps import Denies, ReactDeps
 from core.domain.models import (
     Agent,
     Candidate,
@@ -128,6 +128,7 @@ class Bench:
     feedback: Feedback = FEEDBACK
     conversations: Conversations = field(default_factory=NoConversations)
     zone: tzinfo = UTC
+    denies: Denies = lambda *_: None
 
     def __post_init__(self) -> None:
         self.model = ScriptedChatModel(self.script)
@@ -152,6 +153,7 @@ class Bench:
             max_iterations=self.max_iterations,
             conversations=self.conversations,
             zone=self.zone,
+            denies=self.denies,
         )
 
     async def run(self) -> Verdict:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import psycopg
 from psycopg import sql
 
-from tests.support.databases import create_database, drop_database
+from tests.support.databases import create_database, drop_database, of_worker
 
 _END_OTHERS = """
 SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
@@ -83,7 +83,7 @@ class RecycledDatabases:
             with psycopg.connect(conninfo, autocommit=True) as conn:
                 self._made = _look(conn)
         try:
-            yield conninfo
+            yield of_worker(conninfo)
         finally:
             if self._empty(conninfo):
                 self._idle.append(conninfo)

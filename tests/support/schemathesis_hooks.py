@@ -17,7 +17,8 @@ SAID_IN_WORDS = re.compile(
     r"is no cursor$|of another list, or of other filters$|holds a NUL character$"
     r"|the query holds no words to look for$|a time and a version were given$"
     r"|(content|id|tenant_id|name|reason) is blank$|agent_ids names no agent$"
-    r"|agent_ids is blank$|data should be valid base64"
+    r"|agent_ids is blank$|data should be valid base64|there is no (skill named|kind) "
+    r"|no agent is named$"
 )
 _ids = {name: itertools.cycle(ids) for name, ids in json.loads(os.environ[KNOWN]).items()}
 _turn = itertools.count()
@@ -43,7 +44,12 @@ def before_call(
 def what_is_valid_is_accepted(
     ctx: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case
 ) -> bool | None:
-    """The check of that kind, minus refusals whose reason the schema cannot express."""
+    """The check of that kind, minus refusals whose reason the schema cannot express.
+
+    A link may carry an empty id to a path: a skill is of no agent.
+    """
+    if "" in (case.path_parameters or {}).values():
+        return None
     if response.status_code == 422 and SAID_IN_WORDS.search(response.json()["detail"]):
         return None
     return positive_data_acceptance(ctx, response, case)

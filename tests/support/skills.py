@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps
+from core.changes.outside import OutsideChanges
 from core.changes.policy.review_policy import Policy, apply_all, load_policy
 from core.domain.errors import ArtifactInvalid, SkillApiDown
 from core.domain.models import (
@@ -124,6 +125,8 @@ class World:
             limits=self.limits,
             neighbours=neighbours_of(self.log.knowledge, self.store),
         )
+        new_id = counting_ids("outside")
+        self.outside = OutsideChanges(self.store, self.log, self.log, new_id)
         self.gate = ChangeGate(
             GateDeps(
                 committers={
@@ -142,6 +145,7 @@ class World:
                 sleep=asyncio.sleep,
                 policy=lambda change: self.policy(change),
                 dry_run=self.dry_run,
+                outside=self.outside,
             )
         )
 

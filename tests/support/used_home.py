@@ -13,9 +13,9 @@ from pathlib import Path
 
 import psycopg
 
-from core.adapters.embedded.postgres import embedded_postgres
+from core.adapters.embedded.postgres import WORKER, embedded_postgres
 from core.adapters.postgres.migrations import migrate
-from tests.support.databases import HOME_VARIABLE, fresh_database, url_of
+from tests.support.databases import HOME_VARIABLE, fresh_database, of_worker, url_of
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def served_home(server: str, template: str) -> Iterator[Path]:
         fresh_database(server, template) as database,
         tempfile.TemporaryDirectory(prefix="skill-worker-served-") as path,
     ):
-        (Path(path) / ".env").write_text(f"DATABASE_URL={url_of(database)}\n")
+        (Path(path) / ".env").write_text(f"DATABASE_URL={url_of(of_worker(database))}\n")
         yield Path(path)
 
 
@@ -47,6 +47,6 @@ def _first() -> Path:
             with embedded_postgres(first) as uri:
                 with psycopg.connect(uri, autocommit=True) as conn:
                     conn.execute("ALTER SYSTEM SET fsync = off")
-                asyncio.run(migrate(uri))
+                asyncio.run(migrate(uri, worker=WORKER))
             (first / ".made").touch()
     return first

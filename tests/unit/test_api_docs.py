@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
@@ -11,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 
 from core.app.program import App
-from core.domain.models.access import Role
+from core.domain.models.access import Principal, Role
 from core.entrypoints.api.app import create_api
 from core.entrypoints.api.opened import Opened
 from tests.support.api import As, one_of
@@ -25,11 +26,17 @@ BODIES = {
     "/v1/feedback/batch": {"items": [PIECE]},
     "/v1/feedback/{feedback_id}/cancel": {"reason": "x"},
     "/v1/changes/{change_id}/approve": SEEN,
+    "/v1/changes/{change_id}/allow": {"reason": "x"},
     "/v1/changes/{change_id}/keep-both": SEEN,
     "/v1/changes/{change_id}/reject": {**SEEN, "reason": "x"},
     "/v1/changes/{change_id}/edit": {**SEEN, "content": "x"},
     "/v1/knowledge/restore": {"id": "x", "version": 1},
     "/v1/agents/{agent_id}": {"name": "x"},
+    "/v1/memories/search": {"query": "x"},
+    "/v1/decisions/{name}/evaluate": {"inputs": {}},
+    "/v1/skills/load": {"name": "x"},
+    "/v1/outcomes": {"used": [{"id": "x"}], "success": True},
+    "/v1/context": {"agent": "x", "task": "x"},
     "/v1/agents/{agent_id}/skills": {"skills": ["x"]},
 }
 QUERIES = {
@@ -71,8 +78,28 @@ async def test_each_route_takes_the_role_that_the_page_says(
         assert await _status(api, method, path, Role(role)) != 403 or "/intake/" in path
 
 
+OF_AGENTS = {
+    *("GET /v1/me", "GET /v1/search", "POST /v1/feedback", "POST /v1/feedback/batch"),
+    *("POST /v1/memories/search", "POST /v1/decisions/{name}/evaluate", "POST /v1/skills/load"),
+    *("POST /v1/outcomes", "POST /v1/context"),
+}
+
+
+@pytest.mark.parametrize(("method", "path", "role"), ROWS)
+async def test_an_agent_may_only_use_what_it_knows(
+    api: FastAPI, method: str, path: str, role: str
+) -> None:
+    agent = one_of("t").model_copy(update={"agent_id": "a"})
+    status = await _answer(api, method, path, agent)
+    assert (status != 403) == (f"{method} {path}" in OF_AGENTS)
+
+
 async def _status(api: FastAPI, method: str, path: str, *roles: Role) -> int:
-    transport = httpx.ASGITransport(As(api, one_of("t", *roles)), raise_app_exceptions=False)
+    return await _answer(api, method, path, one_of("t", *roles))
+
+
+async def _answer(api: FastAPI, method: str, path: str, who: Principal) -> int:
+    transport = httpx.ASGITransport(As(api, who), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as client:
         answer = await client.request(
             method,
@@ -81,3 +108,24 @@ async def _status(api: FastAPI, method: str, path: str, *roles: Role) -> int:
             params=QUERIES.get(path),
         )
     return answer.status_code
+
+
+def references(part: object) -> Iterator[str]:
+    """Every `$ref` below a part of a document."""
+    if isinstance(part, dict):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"]
+        part = list(part.values())
+    if isinstance(part, list):
+        for one in part:
+            yield from references(one)
+
+
+def test_every_reference_leads_somewhere(api: FastAPI) -> None:
+    document = api.openapi()
+    for reference in set(references(document)):
+        found: object = document
+        for step in reference.removeprefix("#/").split("/"):
+            assert isinstance(found, dict)
+            assert step in found, reference
+            found = found[step]

@@ -131,6 +131,8 @@ async def test_a_target_that_moved_is_prepared_again(world: World) -> None:
     statuses = [change.status for change in world.log.changes.values()]
     assert statuses == [ChangeStatus.STALE, ChangeStatus.APPLIED]
     assert world.committer.prepared == 2
+    # A memory is written in the transaction alone, so nothing was tried that is to be on record.
+    assert [row[0] for row in world.history()] == [HistoryStatus.APPLIED]
 
 
 async def test_what_the_store_refuses_for_good_is_on_record(world: World) -> None:

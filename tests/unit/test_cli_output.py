@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from core.domain.text import has_lone_surrogate, one_line, printable, to_json
+from core.domain.text import has_lone_surrogate, isolated, one_line, printable, to_json
 from core.entrypoints.cli.output import print_fields, print_table, say
 from core.entrypoints.cli.progress import Remaining
 
@@ -28,6 +31,37 @@ def test_line_breaks_tabs_and_joiners_stay() -> None:
 
 def test_unsafe_characters_above_the_first_plane_are_escaped_too() -> None:
     assert printable("\U000e0001") == r"\U000e0001"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_leftward_letters_reorder_nothing_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", shown := Terminal())
+    say("f-1 12 الحساب 110-999 שלום 7\n\u202eb")
+    print_table(("A", "B"), [("שלום", "مرحبا")])
+    said, escaped, _, row = shown.getvalue().splitlines()
+    assert said == "f-1 12 \u2068الحساب \u2066110-999\u2069 שלום\u2069 7"
+    assert (escaped, row) == ("\\u202eb", "\u2068שלום\u2069  \u2068مرحبا\u2069")
+
+
+def test_what_is_no_terminal_gets_the_letters_as_they_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    say("الحساب 110")
+    assert capsys.readouterr().out == "الحساب 110\n"
+
+
+@given(st.text(alphabet="اש\u05b0 1-a\n", max_size=200))
+def test_isolates_are_closed_on_their_line_and_change_no_letter(text: str) -> None:
+    for line in isolated(text).split("\n"):
+        depth = [0]
+        for char in line:
+            depth.append(depth[-1] + (char in "\u2066\u2068") - (char == "\u2069"))
+        assert min(depth) == depth[-1] == 0
+    assert re.sub("[\u2066\u2068\u2069]", "", isolated(text)) == text
 
 
 def test_json_is_safe_to_show_and_still_says_the_same() -> None:

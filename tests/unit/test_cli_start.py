@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -72,16 +71,6 @@ def test_help_imports_nothing_heavy() -> None:
     assert "feedback" in done.stdout
 
 
-def test_help_takes_less_than_three_tenths_of_a_second() -> None:
-    times = []
-    for _ in range(5):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-m", "core", "--help"], capture_output=True, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(times) < 0.3  # of CPU time, whatever else the machine does
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*command.split(), "--help"]) == 0
@@ -118,7 +107,7 @@ def test_without_a_command_the_help_shows(capsys: pytest.CaptureFixture[str]) ->
         ["feedback", "show"],
         ["feedback", "add"],
         ["feedback", "add", "x.jsonl", "--text", "x"],
-        ["knowledge", "list", "--kind", "nonsense"],
+        ["knowledge", "list", "--kind", "no kind"],
         ["run", "--nonsense"],
     ],
 )

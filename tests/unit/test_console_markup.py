@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 
+from core.domain.text import printable, visible_parts
 from core.entrypoints.console.parts.lists import badge, empty, listed
 from core.entrypoints.console.parts.markup import address, el, join, link
 
@@ -16,9 +17,42 @@ EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>{{7*7}}"
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"])))
 def test_text_comes_back_as_it_went_in(text: str) -> None:
     (cell,) = html.fragments_fromstring(str(el("td", text, title=text)))
-    assert (cell.text or "") == text
-    assert cell.get("title") == text
-    assert len(cell) == 0
+    parts = [f"[U+{ord(part):04X}]" if hid else part for part, hid in visible_parts(text)]
+    assert cell.text_content() == "".join(parts)
+    assert cell.get("title") == printable(text)
+    assert {part.tag for part in cell} <= {"bdi", "span"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "title"),
+    [
+        ("계좌 110\u202e999-888", "계좌 110[U+202E]999-888", "RIGHT-TO-LEFT OVERRIDE"),
+        ("승인\u200b 불필요", "승인[U+200B] 불필요", "ZERO WIDTH SPACE"),
+        ("a\u3164b", "a[U+3164]b", "HANGUL FILLER"),
+        ("x\U000e0041", "x[U+E0041]", "TAG LATIN CAPITAL LETTER A"),
+        ("보\ufe01안", "보[U+FE01]안", "VARIATION SELECTOR-2"),
+        ("ab\x1b[31m", "ab[U+001B][31m", "CONTROL CHARACTER"),
+        ("a\u200db", "a[U+200D]b", "ZERO WIDTH JOINER"),
+    ],
+)
+def test_what_would_not_be_seen_has_a_mark_with_its_name(text: str, shown: str, title: str) -> None:
+    (cell,) = html.fragments_fromstring(str(el("td", text)))
+    assert cell.text_content() == shown
+    assert [mark.get("title") for mark in cell if mark.get("class") == "unseen"] == [title]
+
+
+@pytest.mark.parametrize("text", ["👩\u200d💻", "❤\ufe0f", "1\ufe0f\u20e3", "क्\u200dष", "a\r\nb"])
+def test_what_emoji_scripts_and_lines_need_has_no_mark(text: str) -> None:
+    assert "unseen" not in str(el("td", text))
+
+
+def test_letters_written_leftward_reorder_no_number() -> None:
+    (cell,) = html.fragments_fromstring(str(el("td", "حساب 110-999-888777 now")))
+    (outer,) = cell
+    assert (outer.tag, cell.text_content()) == ("bdi", "حساب 110-999-888777 now")
+    assert [(one.tag, one.get("dir"), one.text) for one in outer] == [
+        ("bdi", "ltr", "110-999-888777")
+    ]
 
 
 def test_what_tries_to_run_is_shown() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, cast
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from nicegui import Client, ui
@@ -13,11 +16,19 @@ from structlog.testing import capture_logs
 
 from core.domain.errors import InvalidInput, Refused
 from core.domain.models import Receipt, ReceiptStatus
+from core.domain.models.access import Principal
 from core.entrypoints.console.language import Language
+from core.entrypoints.console.pages.review.editing import _Editor
 from core.entrypoints.console.parts.problem import notify_done, notify_failures
 from core.entrypoints.console.site import fill
 from core.entrypoints.console.visit import Visit
 from core.entrypoints.service.session import Session
+
+if TYPE_CHECKING:
+    from core.app.program import App
+    from core.entrypoints.console.pages.review.editing import Save
+    from core.entrypoints.service.changes import ChangesService
+    from core.entrypoints.service.review_view.heads import ChangeHead
 
 NO_SESSION = cast("Session", None)  # what breaks before it looks at anything
 
@@ -108,3 +119,21 @@ async def test_a_button_that_breaks_says_so_in_a_corner_and_the_page_stays(
     assert "secret" not in str(data)
     (entry,) = logged
     assert (entry["event"], entry["path"]) == ("console.failed", "/console/review")
+
+
+async def test_the_editor_says_what_is_hidden_in_the_text_on_screen() -> None:
+    principal = Principal(token_id="1", name="kim")
+    visit = replace(_visit(), session=Session(cast("App", None), principal))
+    change = cast("ChangeHead", SimpleNamespace(id="c", target_name="n\u202e", reach=None))
+    texts = {"a.md": "환불 계좌 110-\u202e999\u3164", "b.md": "보통 글"}
+    with Client(page("/editor"), request=visit.request) as client:
+        editor = _Editor(visit, cast("ChangesService", None), change, texts, "a.md")
+        editor.draw("", cast("Save", None))
+        assert _boxes(client) == ["[U+202E]", "[U+202E]", "[U+3164]"]  # of the title, of the text
+        editor._show("b.md")
+        assert _boxes(client) == ["[U+202E]"]
+
+
+def _boxes(client: Client) -> list[str]:
+    parts = "".join(one.content for one in client.elements.values() if isinstance(one, ui.html))
+    return re.findall(r"\[U\+\w+\]", parts)

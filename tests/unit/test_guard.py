@@ -22,6 +22,7 @@ async def test_a_token_lets_its_principal_in() -> None:
         "token_id": made.token.id,
         "name": "ci",
         "tenant_id": "acme",
+        "agent_id": None,
         "roles": ["read"],
     }
     assert shouted.status_code == 401

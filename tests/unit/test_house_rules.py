@@ -18,6 +18,7 @@ MAX_TEST_NAME = 70
 USUAL_FUNCTION_LINES = 10
 LOG_METHODS = {"debug", "info", "warning", "error", "exception", "critical"}
 EMITTERS = {"RunEvent", "_tell", "_emit", "event"}
+TEST_NAME = re.compile(r"^ *(?:async )?def (test_\w+)", re.MULTILINE)
 EVENT_NAME = re.compile(r"[a-z_]+\.[a-z_]+")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -31,8 +32,13 @@ def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
+def _nodes(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(_tree(path)))
+
+
 def _functions(path: Path) -> Iterator[Function]:
-    return (node for node in ast.walk(_tree(path)) if isinstance(node, Function))
+    return (node for node in _nodes(path) if isinstance(node, Function))
 
 
 def _length(function: Function) -> int:
@@ -44,7 +50,7 @@ def _where(path: Path, node: Function) -> str:
 
 
 def _strings(path: Path) -> Iterator[str]:
-    for node in ast.walk(_tree(path)):
+    for node in _nodes(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
@@ -154,7 +160,7 @@ def test_only_settings_read_the_environment() -> None:
 def _event_names() -> set[str]:
     names = set()
     for path in _files("core"):
-        for node in ast.walk(_tree(path)):
+        for node in _nodes(path):
             if isinstance(node, ast.Call) and _emits(node.func):
                 arguments = [*node.args[:2], *(k.value for k in node.keywords if k.arg == "name")]
                 constants = (a.value for a in arguments if isinstance(a, ast.Constant))
@@ -185,10 +191,10 @@ def test_every_listed_event_exists() -> None:
 
 
 def test_a_test_is_named_as_behaviour_in_at_most_70_characters() -> None:
-    long = [
-        _where(path, function)
+    names = [  # a pattern reads them in a tenth of the time that a parser takes
+        name
         for path in _files("core/testing", "tests")
-        for function in _functions(path)
-        if function.name.startswith("test_") and len(function.name) > MAX_TEST_NAME
+        for name in TEST_NAME.findall(path.read_text(encoding="utf-8"))
     ]
-    assert not long
+    assert len(names) > 1_000
+    assert not [name for name in names if len(name) > MAX_TEST_NAME]

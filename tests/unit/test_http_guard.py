@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import httpx
 import pytest
 from starlette.applications import Starlette
@@ -11,9 +13,12 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from structlog.testing import capture_logs
 
-from core.adapters.embedded.http_guard import HttpGuard
+from core.adapters.embedded.http_guard import TENANT, HttpGuard
 from core.domain.errors import ConfigurationError
+from core.domain.hashing import tenant_token
+from tests.support.metrics import samples
 
 HERE = "http://127.0.0.1:8765"
 
@@ -22,9 +27,16 @@ async def _page(_: Request) -> PlainTextResponse:
     return PlainTextResponse("in")
 
 
-def guarded(host: str = "127.0.0.1", token: str | None = None) -> HttpGuard:
+async def no_wait(_: float) -> None:
+    return None
+
+
+def guarded(
+    host: str = "127.0.0.1", token: str | None = None, *, needs_token: bool = False
+) -> HttpGuard:
     app = Starlette(routes=[Route("/", _page, methods=["GET", "POST"])])
-    return HttpGuard(app, host=host, token=token, setting="SKILL_API_TOKEN")
+    setting = "SKILL_API_TOKEN" if needs_token else None
+    return HttpGuard(app, host=host, token=token, setting=setting, sleep=no_wait)
 
 
 async def status(app: ASGIApp, base: str = HERE, **headers: str) -> int:
@@ -80,10 +92,14 @@ async def test_with_a_token_every_call_needs_it(given: str, expected: int) -> No
     assert "Bearer" in missing.json()["detail"]
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.7", "skills.example"])
-async def test_beyond_loopback_a_token_is_demanded_and_any_host_name_goes(host: str) -> None:
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "::", "skills.example"])
+def test_what_is_private_is_not_served_without_a_token(host: str) -> None:
     with pytest.raises(ConfigurationError, match="SKILL_API_TOKEN"):
-        guarded(host)
+        guarded(host, needs_token=True)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.7", "skills.example"])
+async def test_beyond_loopback_any_host_name_goes(host: str) -> None:
     app = guarded(host, "s3cret")
     assert await status(app, "http://skills.example", authorization="Bearer s3cret") == 200
     assert await status(app, "http://skills.example") == 401
@@ -95,7 +111,7 @@ def test_websockets_are_guarded_too() -> None:
         await socket.close()
 
     app = Starlette(routes=[WebSocketRoute("/", talk)])
-    client = TestClient(HttpGuard(app, host="127.0.0.1", token=None, setting="X"), base_url=HERE)
+    client = TestClient(HttpGuard(app, host="127.0.0.1", token=None, setting=None), base_url=HERE)
     with client.websocket_connect("/", headers={"host": "localhost"}):
         pass
     refused = client.websocket_connect("/", headers={"host": "localhost", "origin": "http://x.y"})
@@ -118,3 +134,79 @@ async def test_the_servers_start_and_end_pass_through() -> None:
     guard = HttpGuard(app, host="127.0.0.1", token="x", setting="X")
     await guard({"type": "lifespan"}, nothing, nowhere)
     assert seen == ["lifespan"]
+
+
+async def test_a_token_of_a_tenant_says_which_and_nobody_can_make_one() -> None:
+    bound: list[str | None] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        bound.append(scope["state"][TENANT])
+        await PlainTextResponse("in")(scope, receive, send)
+
+    guard = HttpGuard(app, host="127.0.0.1", token="s3cret", setting="X", sleep=no_wait)
+    of_acme, of_none = (tenant_token("s3cret", name) for name in ("acme 한글", ""))
+    forged = tenant_token("other", "acme 한글")
+    mixed = f"{tenant_token('s3cret', 'b').partition('.')[0]}.{of_acme.partition('.')[2]}"
+    for given in (of_acme, of_none, "s3cret"):
+        assert await status(guard, authorization=f"Bearer {given}") == 200
+    assert bound == ["acme 한글", "", None]
+    for given in (forged, mixed, of_acme[:-1], "swt_", "swt_.", "swt_%", "_", ""):
+        assert await status(guard, authorization=f"Bearer {given}") == 401
+
+
+async def test_wrong_tokens_are_counted_and_slow_down_but_hold_nobody_else_up() -> None:
+    now, waited = 0.0, list[float]()
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    app = Starlette(routes=[Route("/", _page, methods=["POST"])])
+    guard = HttpGuard(
+        app, host="127.0.0.1", token="s3cret", setting="X", clock=lambda: now, sleep=sleep
+    )
+    with capture_logs() as logs:
+        for _ in range(13):
+            assert await status(guard, authorization="Bearer guess") == 401
+    assert waited == [0.5, 1.0, 2.0]
+    told = [entry["count"] for entry in logs if entry["event"] == "token.refused"]
+    assert told == [1, 2, 4, 8]
+    assert "guess" not in str(logs)
+    assert await status(guard, authorization="Bearer s3cret") == 200
+    assert await status(guard) == 401  # no token is no guess
+    assert len(waited) == 3
+    now = 120.0
+    assert await status(guard, authorization="Bearer guess") == 401
+    assert len(waited) == 3
+
+
+async def test_who_has_the_token_for_all_is_told_how_many_were_wrong() -> None:
+    guard = guarded(token="s3cret")
+    for given in ("guess", "s3cret", "guess"):
+        await status(guard, authorization=f"Bearer {given}")
+    transport = httpx.ASGITransport(guard)
+    async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
+        answers = [
+            await client.get("/metrics", headers={"authorization": f"Bearer {token}"})
+            for token in ("s3cret", tenant_token("s3cret", "acme"), "guess")
+        ]
+    assert samples(answers[0].content) == {'access_refused_total{credential="token"}': 2.0}
+    assert [answer.status_code for answer in answers] == [200, 404, 401]
+
+
+async def test_a_flood_of_wrong_tokens_holds_few_connections() -> None:
+    waiting, release = 0, asyncio.Event()
+
+    async def sleep(_: float) -> None:
+        nonlocal waiting
+        waiting += 1
+        await release.wait()
+
+    app = Starlette(routes=[Route("/", _page, methods=["POST"])])
+    guard = HttpGuard(app, host="127.0.0.1", token="s3cret", setting="X", sleep=sleep)
+    calls = [asyncio.create_task(status(guard, authorization="Bearer x")) for _ in range(100)]
+    done, _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+    while waiting + len(done) < 100:
+        done, _ = await asyncio.wait(calls, timeout=0.01)
+    assert waiting < 50
+    release.set()
+    assert {*await asyncio.gather(*calls)} == {401, 429}

@@ -23,7 +23,9 @@ COMMITTERS = {"skill_committer.py", "memory_committer.py", "dmn_rule_committer.p
 ROOMS = {
     "agent",
     "changes",
+    "delivery",
     "knowledge",
+    "safety",
     "decision_table",
     "skills",
     "domain",

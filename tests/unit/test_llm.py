@@ -12,6 +12,7 @@ from langchain_core.exceptions import (
 )
 from langchain_core.messages import AIMessage
 
+from core.agent.loop.tool_args import ARGUMENTS
 from core.agent.model.chat_model import (
     build_chat_model,
     close_chat_model,
@@ -30,7 +31,7 @@ from core.domain.errors import (
 )
 from core.domain.models import Usage
 from core.domain.text import clean, fenced_json, read_fenced_json
-from core.react_tools import ARGUMENTS, react_tool_schemas
+from core.react_tools import react_tool_schemas
 
 REQUEST = httpx.Request("POST", "http://x")
 

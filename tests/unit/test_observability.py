@@ -9,7 +9,9 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from core.app.observability import configure_logging
+from core.app.observability import LogFormat, configure_logging
+from core.domain.errors import InvalidInput
+from core.domain.messages import Message
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +74,34 @@ def test_a_trace_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
     except ValueError:
         structlog.get_logger("core.x").exception("loop.failed")
     assert "JSONDecodeError: Expecting" in json.loads(capsys.readouterr().err)["exception"]
+
+
+@pytest.mark.parametrize("log_format", ["json", "console", "talk"])
+def test_a_trace_names_what_broke_and_quotes_nothing(
+    log_format: LogFormat, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure_logging("info", log_format)
+    log = structlog.get_logger("core.x")
+    said, name = "말한 것", Message("no.item", kind="MEMORY", id="말한 것")
+    group = ExceptionGroup(said, [InvalidInput(name), TypeError("str?")])
+    for error in (KeyError(said), group):
+        try:
+            raise error  # noqa: TRY301
+        except Exception:
+            log.exception("loop.failed", error=name)
+    logging.getLogger("asyncio").error("never retrieved\nfuture: <Task exception=%r>", said)
+    logging.getLogger("httpx").warning("GET http://me:pw@h:1/skills/%s?q=x failed", said)
+    told = capsys.readouterr().err
+    assert said not in told
+    assert "말한" not in told
+    for kept in (
+        "KeyError",
+        "ExceptionGroup",
+        "InvalidInput: there is no MEMORY",
+        "TypeError: str?",
+    ):
+        assert kept in told
+    assert ("test_observability.py" in told, "http://me:***@h:1/…" in told) == (True, True)
 
 
 @pytest.mark.parametrize("name", ["procrastinate.worker", "httpx2", "nobody.has.heard.of"])

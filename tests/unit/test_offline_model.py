@@ -183,13 +183,18 @@ async def test_another_agent_s_memory_is_not_taken_for_one_s_own() -> None:
     assert (await Case(known.excerpt, [known]).run())[1] == [("MEMORY", "CREATE")]
 
 
-async def test_a_rule_on_a_known_subject_edits_the_row_it_changes() -> None:
+@pytest.mark.parametrize("note", ["", "고객 등급과 무관합니다. " * 1200])
+async def test_a_rule_on_a_known_subject_edits_the_row_it_changes(note: str) -> None:
     draft = RuleDraft.model_validate(
         {
             "name": "주문 금액 규칙",
             "rows": [
                 {"inputs": {"주문 금액": "> 1000000"}, "outputs": {"처리": '"팀장 승인"'}},
-                {"inputs": {"주문 금액": "<= 1000000"}, "outputs": {"처리": '"자동"'}},
+                {
+                    "inputs": {"주문 금액": "<= 1000000"},
+                    "outputs": {"처리": '"자동"'},
+                    "annotation": note,  # a long table is read in parts
+                },
             ],
         }
     )

@@ -13,11 +13,12 @@ from tests.unit.test_house_rules import ROOT
 # Calls that change what is known, and the modules that may make them.
 WRITES = {
     r"changes\.unit_of_work\(": {"changes/gate/records.py"},
-    r"\.write_item\(": {"learning_committers/base.py"},
+    r"\.write_item\(": {"learning_committers/base.py", "learning_committers/kind_committer.py"},
     r"\.update_agent_and_tenant_skills\(": {"learning_committers/skill_committer.py"},
     r"\.set_agent_skills\(": {"learning_committers/agent_skills_committer.py"},
     r"skills\.(upload|put_file|delete_file|delete)\(": {"learning_committers/skill_committer.py"},
-    r"committers\[.*\]\.(apply|record)\(": {"changes/gate/records.py"},
+    # The other one asks what stands in for a package that is missing, which refuses.
+    r"committers\[.*\]\.(apply|record)\(": {"changes/gate/records.py", "changes/gate/decisions.py"},
     r"changes\.open\(": {"changes/gate/change_gate.py"},
     r"reviews\.approve\(": {"changes/gate/decisions.py"},
     r"\bfinish\(.*deps\)": {"changes/gate/change_gate.py", "changes/gate/decisions.py"},
@@ -39,9 +40,11 @@ def test_only_the_gate_and_its_committers_write(call: str) -> None:
 THROUGH_THE_GATE = {
     "gate.decisions.approve",
     "gate.decisions.edit",
+    "gate.decisions.findings.allow",
     "gate.decisions.keep_both",
     "gate.decisions.prepare_again",
     "gate.decisions.reject",
+    "proposals.accept",
     "restorer.restore",
     "retractor.retract",
     "revert",
@@ -49,13 +52,18 @@ THROUGH_THE_GATE = {
 }
 BESIDES = {
     "agents.save",
+    "delivery_log.replay",
     "inbox.add",
     "intake.cancel",
     "intake.pause",
     "intake.resume",
     "intake.revive",
     "presence.note",
+    "proposals.dismiss",
     "search.refresh",
+    "uses.left_out",
+    "uses.note",
+    "uses.report",
     "review_slots.decisions.taken",
     "review_slots.reads.taken",
 }
@@ -69,15 +77,21 @@ READS = {
         "budgets.today",
         "budgets.used_up",
     ),
-    *("changes.get", "checks", "currency", "feed.after", "feedback_max_chars"),
+    "effects.proposal",
+    *("delivery_log.get", "delivery_log.page", "delivery_log.said", "hooks"),
+    *("calls.page", "changes.get", "checks", "currency", "feed.after", "feedback_max_chars"),
     *(
         "gate.decisions.beside",
+        "gate.decisions.findings.of",
         "gate.decisions.has_moved",
         "current_pause",
         "inbox.get",
+        "inbox.masked",
         "intake.paused",
         "learning.breaker.current_pause",
     ),
+    *("knowledge.find_named", "knowledge.list", "knowledge.taken", "past.last"),
+    *("require_kind", "skills.read", "task_matches.find"),
     *("lineage.counts", "lineage.made", "lineage.taught", "presence.by_others", "pages.browse"),
     *("reader.changes", "reader.events", "reader.feedback", "reader.history"),
     *("reader.history_record", "review_queue.oldest", "review_queue.open", "runs.candidates"),
@@ -88,21 +102,35 @@ READS = {
         "spending.of_change",
         "spending.of_days",
         "threads.read",
+        "tokens.sessions",
     ),
 }
 # Ports that are handed on, or named before they are asked: what writes to them is told above.
 HANDED_ON = {
-    *("agents", "changes", "feed", "figures", "inbox", "knowledge", "learning", "lineage", "past"),
-    *("gate.decisions", "search", "skills", "spending"),
+    *(
+        "agents",
+        "changes",
+        "effects",
+        "feed",
+        "figures",
+        "inbox",
+        "knowledge",
+        "learning",
+        "lineage",
+        "past",
+    ),
+    *("gate.decisions", "new_id", "search", "skills", "spending", "tokens"),
 }
 # Where else the opened program is touched: to let a caller in, to know their keys.
 SESSIONS = {
-    "api/entry.py": {"access"},
-    "api/guard.py": {"access", "lasting"},
+    "api/entry.py": {"access", "refused"},
+    "api/guard.py": {"access", "lasting", "limiter", "refused"},
     "api/idempotency.py": {"()", "stores"},
+    "api/mcp.py": {"()", "calls"},
     "api/sessions.py": {"()"},
-    "api/serving.py": {"app", "close"},
-    "console/site.py": {"()"},
+    "api/recorded.py": {"calls"},
+    "api/serving.py": {"app", "calls", "close", "settled"},
+    "console/site.py": {"()", "calls"},
 }
 
 

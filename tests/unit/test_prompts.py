@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from langchain_core.messages import SystemMessage
 
-from core.agent.loop.tool_args import Category
+from core.agent.loop.tool_args import ARGUMENTS, Category
 from core.agent.model.chat_model import prompt, prompt_sections
 from core.domain.models import Kind, MergeMode, Operation, ReceiptStatus, Relationship
-from core.react_tools import ARGUMENTS, react_tool_schemas
+from core.react_tools import react_tool_schemas
 from core.testing.scripted_model import calls
 from tests.support.react import Bench
 from tests.support.worker import CLERK, DESK, MemoryWorker
@@ -127,6 +127,7 @@ TOOLS = {
     "search_similar_knowledge": ("`content`", "ranked hits", "search again only"),
     "get_knowledge_detail": ("whole", "rows", "all files", "`not_found`"),
     "analyze_knowledge_conflict": ("near_duplicate", "`trigger_collision`", "clash or repeat"),
+    "read_more": ("`handle`", "`offset`", "characters are left"),
     "commit_to_memory": ("preference", "`memory_id`", "extend", "`part`", "refused", "`scope`"),
     "commit_to_dmn_rule": ("condition → outcome", "`rule_id`", "keeps the others", "warnings"),
     "commit_to_skill": (

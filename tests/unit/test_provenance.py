@@ -105,6 +105,11 @@ def test_a_row_that_is_moved_stays_whose_it_was() -> None:
     assert blame(moved, in_order=False) == [0, 1, 0]
 
 
+def test_of_lines_that_swap_places_one_is_the_newcomers() -> None:
+    swapped = follow([made(1), made(2)], ["a\nb\n", "b\na\n"])
+    assert sorted(version or 0 for _, _, _, version in parts(swapped)) == [1, 2]
+
+
 def test_a_past_that_was_not_read_to_its_beginning_says_so() -> None:
     told = follow([made(7), made(8)], ["a\nb", "a\nb\nc"])
     assert parts(told) == [(1, 2, Source.OLDER, None), (3, 3, Source.VERSION, 8)]

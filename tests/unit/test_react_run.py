@@ -7,10 +7,10 @@ import json
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from core.agent.loop.tool_args import ARGUMENTS
 from core.domain.errors import DependencyDown, LeaseLost, ModelDown
 from core.domain.models import Hit, Kind, Operation, Receipt, ReceiptStatus, Usage, VerdictStatus
 from core.domain.text import read_fenced_json
-from core.react_tools import ARGUMENTS
 from core.testing.gate import FakeGate
 from core.testing.scripted_model import calls, says
 from tests.support.react import CANDIDATE, FEEDBACK, MEMORY, Bench, FixedSearch, item_change
@@ -37,7 +37,7 @@ async def test_the_model_is_bound_to_exactly_the_nine_tools() -> None:
     bench = Bench([COMMIT, DONE])
     await bench.run()
     assert bench.model.tools == list(ARGUMENTS)
-    assert len(ARGUMENTS) == 9
+    assert len(ARGUMENTS) == 10
 
 
 async def test_the_first_message_is_one_block_that_feedback_cannot_leave() -> None:

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from core.decision_table import draft_to_table, to_xml
 from core.domain.models import (
+    NO_USAGE,
     Bundle,
     Hit,
     Kind,
@@ -24,7 +25,10 @@ from core.domain.models import (
     SkillListRequest,
     SkillRequest,
 )
-from core.testing.scripted_model import calls, says
+from core.domain.text import read_part
+from core.react_tools import ANSWER_CHARS
+from core.testing.scripted_model import ScriptedChatModel, calls, says
+from core.testing.stores import MemoryReplies
 from tests.support.react import FEEDBACK, MEMORY, Bench, FixedSearch, item_change
 
 SEOUL = timezone(timedelta(hours=9))
@@ -112,6 +116,35 @@ async def test_a_skill_is_read_with_all_its_files_binary_ones_by_size() -> None:
     )
     found = await answer_to(bench)
     assert found["files"] == {"SKILL.md": "본문", "assets/a.bin": {"binary": True, "bytes": 2}}
+
+
+async def test_a_long_answer_is_read_on_by_its_handle_to_the_end() -> None:
+    long = "".join(f"{line}. 환불 단계\n" for line in range(2500))
+    bench = detail("SKILL", "refund")
+    bench.skills.skills["t1", "refund"] = Bundle(
+        name="refund", files={"SKILL.md": SkillFile(data=long.encode())}
+    )
+    more = [calls(("read_more", {"handle": "1:0", "offset": ANSWER_CHARS * n})) for n in (1, 2)]
+    bench.model = ScriptedChatModel([bench.script[0], *more, *END])
+    await bench.run()
+    answers = [m.text for m in bench.model.seen[-2] if isinstance(m, ToolMessage)]
+    parts = [read_part(answer) for answer in answers]
+    assert [part.left for part in parts if part] == [15444, 0]
+    assert json.loads("".join(part.text for part in parts if part))["files"]["SKILL.md"] == long
+    assert f'15444 left: handle "1:0", offset {ANSWER_CHARS}' in answers[0]
+    assert "the answer ends at character 31444" in answers[2]
+
+
+@pytest.mark.parametrize(("handle", "candidate"), [("1:0", "c2"), ("2:0", "c1"), ("1:0:x", "c1")])
+async def test_a_handle_of_another_run_reads_nothing(handle: str, candidate: str) -> None:
+    replies = MemoryReplies()
+    await replies.put("c1:1:more:1:0", 0, "비밀", NO_USAGE, tenant_id="t1")
+    bench = Bench([calls(("read_more", {"handle": handle, "offset": 0})), *END], replies=replies)
+    bench.candidate = bench.candidate.model_copy(update={"id": candidate})
+    bench.runs.stored[candidate] = bench.candidate
+    found = await answer_to(bench)
+    assert found["status"] == "refused"
+    assert "비밀" not in json.dumps(found)
 
 
 @pytest.mark.parametrize("kind", ["MEMORY", "DMN_RULE", "SKILL"])

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from core.changes.policy.conditions import changed_characters
 from core.changes.policy.review_policy import (
     ReviewPolicy,
     apply_all,
-    changed_characters,
     load_policy,
     parse_policy,
 )
@@ -130,7 +130,7 @@ def test_a_file_says_who_waits_and_why(tmp_path: Path) -> None:
         ("rules: [", "no YAML"),
         ("- hold", "no mapping"),
         ("rules:\n  - when: {kinds: SKILL}\n    then: hold", "rules.0.when.kinds"),
-        ("rules:\n  - when: {kind: SKILLS}\n    then: hold", "rules.0.when.kind.0"),
+        ("rules:\n  - when: {kind: no kind}\n    then: hold", "rules.0.when.kind.0"),
         ("rules:\n  - when: {kind: SKILL}", "rules.0.then"),
         ("otherwise: wait", "otherwise"),
         ("", "no mapping"),

@@ -40,6 +40,14 @@ def test_blocks_cover_both_sides_in_order_and_the_same_is_the_same(
         assert alike or not block.same
 
 
+def test_long_texts_are_aligned_by_the_lines_that_occur_once() -> None:
+    old = [f"line {n}" for n in range(300)]
+    new = [line for n, line in enumerate(old) if n % 50]
+    kept = [block for block in align(old, new, Effort()) if block.same]
+    assert sum(block.end - block.start for block in kept) == len(new)
+    assert all(block.end - block.start == block.to_end - block.to_start for block in kept)
+
+
 def test_lines_stand_side_by_side_with_their_numbers() -> None:
     kinds = [(r.kind.value, r.left and r.left.number, r.right and r.right.number)
              for r in rows_of("a\nb\nc\n", "a\nc\nd\n")]  # fmt: skip
@@ -70,6 +78,12 @@ def test_jamo_are_marked_with_their_syllable() -> None:
         [normalize("NFD", "한")],
         [normalize("NFD", "할")],
     )
+
+
+def test_what_is_only_added_is_marked_on_its_side_alone() -> None:
+    (row,) = rows_of("금액은 적는다", "금액은 원화로 적는다")
+    assert marked(row.left) == []
+    assert "".join(marked(row.right)).strip() == "원화로"
 
 
 def test_words_and_numbers_are_marked_whole() -> None:

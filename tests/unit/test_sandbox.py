@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import stat
+import struct
 import sys
 import tempfile
 from collections.abc import AsyncIterator
@@ -12,10 +14,17 @@ from pathlib import Path
 
 import pytest
 
-from core.adapters.embedded.sandbox import Sandbox, find_wall, open_sandbox, sandbox_status
+from core.adapters.embedded import sandbox_seccomp as seccomp
+from core.adapters.embedded.sandbox import (
+    Sandbox,
+    find_wall,
+    open_sandbox,
+    require_wall,
+    sandbox_status,
+)
 from core.adapters.embedded.sandbox_wall import Limits, Wall
-from core.domain.errors import PodCallFailed
-from tests.support.sandboxes import WALLS, running, wall_named
+from core.domain.errors import ConfigurationError, PodCallFailed
+from tests.support.sandboxes import WALLS, bubblewrap, running, wall_named
 from tests.support.waiting import SOON
 
 LIMITS = Limits(seconds=20, output_bytes=200_000)
@@ -158,6 +167,119 @@ def test_a_bubblewrap_that_does_not_work_is_not_used(tmp_path: Path) -> None:
     wall = find_wall(search=str(tmp_path))
     assert not wall.is_boundary
     assert "does not work here" in wall.detail
+
+
+@pytest.mark.parametrize(
+    ("is_root", "no_sandbox", "says"),
+    [
+        (True, False, "nothing isolates sandboxes"),
+        (False, False, "nothing isolates sandboxes"),
+        (True, True, "root serves no sandboxes without a wall"),
+    ],
+)
+def test_without_a_wall_nothing_is_served(
+    tmp_path: Path, is_root: bool, no_sandbox: bool, says: str
+) -> None:
+    here = {"is_root": is_root, "no_sandbox": no_sandbox, "search": str(tmp_path)}
+    with pytest.raises(ConfigurationError, match=says) as caught:
+        require_wall(user=None, **here)  # type: ignore[arg-type]
+    assert ("--no-sandbox" in caught.value.hint) is (no_sandbox or not is_root)
+
+
+def test_who_is_not_root_may_do_without_a_wall(tmp_path: Path) -> None:
+    wall = require_wall(user=None, no_sandbox=True, is_root=False, search=str(tmp_path))
+    assert not wall.is_boundary
+
+
+def test_root_may_not_do_without_a_wall_even_where_one_works() -> None:
+    with pytest.raises(ConfigurationError):
+        require_wall(user=None, no_sandbox=True, is_root=True)
+
+
+@pytest.mark.parametrize("is_root", [True, False])
+def test_pods_never_run_as_root(is_root: bool) -> None:
+    with pytest.raises(ConfigurationError, match="do not run as root"):
+        require_wall(user=0, no_sandbox=False, is_root=is_root)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can choose the account of its sandboxes")
+async def test_root_chooses_the_account_of_its_sandboxes() -> None:
+    bubblewrap()
+    wall, marker = require_wall(user=12_345, no_sandbox=False, is_root=True), f"7{os.getpid()}"
+    async with open_sandbox(wall, LIMITS) as sandbox:
+        await sandbox.run_shell(f"sleep {marker} & until pgrep -f 'sleep {marker}'; do :; done")
+        assert {process.uids().real for process in running(marker)} == {12_345}
+
+
+# What a process tries, and the number that the kernel must answer it with.
+CALLS = {
+    "unshare": "unshare(0x10000000)",
+    "mount": "mount(b'x', b'/tmp', b'tmpfs', 0, None)",
+    "ptrace": "ptrace(0, 0, 0, 0)",
+    "keyctl": "syscall(NUMBERS['keyctl'], 0, 0)",
+    "bpf": "syscall(NUMBERS['bpf'], 0, 0, 0)",
+    "perf_event_open": "syscall(NUMBERS['perf_event_open'], 0, 0, 0, 0, 0)",
+    "userfaultfd": "syscall(NUMBERS['userfaultfd'], 1)",
+    "io_uring_setup": "syscall(NUMBERS['io_uring_setup'], 1, 0)",
+    "kexec_load": "syscall(NUMBERS['kexec_load'], 0, 0, 0, 0)",
+    "init_module": "syscall(NUMBERS['init_module'], 0, 0, 0)",
+    "clone of a user namespace": "syscall(NUMBERS['clone'], 0x10000011, 0, 0, 0, 0)",
+    "clone3": "syscall(435, 0, 0)",
+    "vsock": "socket(40, 1, 0)",
+}
+
+
+async def test_denied_system_calls_fail_inside() -> None:
+    wall = bubblewrap()
+    column = {"x86_64": 0, "aarch64": 1}[os.uname().machine]
+    calls = {**seccomp._DENIED, "clone": seccomp._CLONE}
+    numbers = {name: pair[column] for name, pair in calls.items()}
+    lines = [
+        "import ctypes, errno, json",
+        f"NUMBERS = {numbers}",
+        "from ctypes import CDLL, get_errno",
+        "libc, said = CDLL(None, use_errno=True), {}",
+        "globals().update({n: getattr(libc, n) for n in "
+        "('unshare', 'mount', 'ptrace', 'syscall', 'socket')})",
+        f"for name, call in {CALLS}.items():",
+        "    said[name] = errno.errorcode.get(get_errno()) if eval(call) == -1 else 'done'",
+        "print(json.dumps(said))",
+    ]
+    async with open_sandbox(wall, LIMITS) as sandbox:
+        await sandbox.create_file("/tmp/try.py", "\n".join(lines))
+        done = await sandbox.run_shell("python3 /tmp/try.py")
+    expected = dict.fromkeys(CALLS, "EPERM") | {"clone3": "ENOSYS", "vsock": "EAFNOSUPPORT"}
+    assert json.loads(done.stdout or "null") == expected, done
+
+
+WORK = r"""
+set -e
+python3 -c 'import threading, subprocess, socket; threading.Thread(target=print).start()
+assert subprocess.check_output(["echo", "hi"]) == b"hi\n"; socket.socketpair()'
+(echo one; echo two) | sort | tee sorted.txt | wc -l
+if command -v git; then git init -q r; cd r; echo a > a; git add a
+git -c user.name=a -c user.email=a@b.c commit -qm x; fi
+if command -v node; then node -e 'require("fs").readFileSync("/proc/self/status")'; fi
+"""
+
+
+async def test_usual_work_goes_on_behind_the_filter() -> None:
+    async with open_sandbox(bubblewrap(), LIMITS) as sandbox:
+        done = await sandbox.run_shell(f"cd /tmp; {WORK}")
+    assert done.exit_code == 0, done
+
+
+def test_the_filter_is_a_whole_program_on_either_architecture() -> None:
+    programs = {machine: seccomp.seccomp_filter(machine) for machine in ("x86_64", "aarch64")}
+    assert len(set(programs.values())) == 2
+    for program in programs.values():
+        assert program is not None
+        steps = [struct.unpack_from("<HBBI", program, at) for at in range(0, len(program), 8)]
+        assert len(steps) < 4_096  # BPF_MAXINSNS
+        for at, (operation, if_true, if_false, _) in enumerate(steps):
+            assert at + 1 + max(if_true, if_false) < len(steps) or operation == 6
+        assert steps[-1] == (6, 0, 0, 0x7FFF_0000)
+    assert seccomp.seccomp_filter("riscv64") is None
 
 
 def test_the_status_names_the_wall_that_is_used() -> None:

@@ -25,7 +25,8 @@ def test_the_example_file_sets_nothing_but_defaults(
 ) -> None:
     for name in Settings.model_fields:
         monkeypatch.delenv(name.upper(), raising=False)
-    assert load_settings(env_file=ROOT / ".env.example") == load_settings(env_file=None)
+    example, none = load_settings(env_file=ROOT / ".env.example"), load_settings(env_file=None)
+    assert example.model_dump() == none.model_dump()
 
 
 def test_the_examples_in_the_file_are_themselves_right(

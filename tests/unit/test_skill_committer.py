@@ -13,6 +13,7 @@ from core.domain.models import (
     HistoryStatus,
     Kind,
     Operation,
+    Origin,
     ReceiptStatus,
     RestoreRequest,
     SkillFile,
@@ -135,7 +136,10 @@ async def test_a_skill_that_someone_else_changed_meanwhile_is_prepared_again() -
     receipt = await commit_to_skill("a", **given, deps=world.deps("k"))  # type: ignore[arg-type]
     assert receipt.status is ReceiptStatus.APPLIED
     assert world.files()["assets/theirs.txt"] == b"theirs"
-    statuses = [change.status for change in world.log.changes.values()]
+    (theirs,) = [one for one in world.log.changes.values() if one.origin is Origin.OUTSIDE]
+    ours = [one for one in world.log.changes.values() if one is not theirs]
+    statuses = [change.status for change in ours]
+    assert ours[-1].before == theirs.after
     assert statuses == [ChangeStatus.APPLIED, ChangeStatus.STALE, ChangeStatus.APPLIED]
 
 

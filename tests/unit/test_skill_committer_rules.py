@@ -51,6 +51,18 @@ async def test_a_skill_is_attached_once_and_can_be_taken_off_again() -> None:
     assert (await world.agents.get("t", "b")).skills == ()
 
 
+async def test_a_step_that_its_tools_do_not_cover_is_attached_as_a_warning() -> None:
+    body = f"{REFUND.body_markdown}\n```bash\ngit pull && rm -rf out\n```\n"
+    artifact = REFUND.model_copy(
+        update={"allowed_tools": "Bash(git *) Bash(python3:*)", "body_markdown": body}
+    )
+    world = World()
+    receipt = await commit_to_skill("a", artifact, deps=world.deps("c"))
+    (told,) = [warning for warning in receipt.warnings if "allowed-tools" in warning]
+    assert "rm -rf out" in told
+    assert "git pull" not in told
+
+
 @pytest.mark.parametrize("names", ["", " , ", "no-such-skill"])
 async def test_what_cannot_be_attached_is_refused(names: str) -> None:
     receipt = await attach_skills_to_agent("b", names, deps=World().deps("k"))

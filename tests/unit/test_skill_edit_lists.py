@@ -38,6 +38,7 @@ def replaced(text: str, heading: str) -> str:
         ("- a\n", "-    b\n     more", "- a\n- b\n  more\n"),
         ("- a\n", "-     b", "- a\n-     b\n"),
         ("- a\n", "1. b\n2. c", "- a\n- b\n- c\n"),
+        ("- a\n", "\n1. b\n2. c", "- a\n- b\n- c\n"),
         ("- a\n- b", "c", "- a\n- b\n- c\n"),
         ("- a\r\n- b\r\n", "c", "- a\r\n- b\r\n- c\r\n"),
         ("- a\r- b\r", "c", "- a\r- b\r- c\r"),

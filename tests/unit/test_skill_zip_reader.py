@@ -108,6 +108,7 @@ LIES = {
         with_file(local_extra=second_name(b"s/a", "s/b")),
         "second name",
     ),
+    "a second name cut short": (with_file(extra=extra(0x7075, b"\1\0\0\0")), "extra field"),
     "zip64 without its field": (with_file(size=FULL), "not there"),
     "malformed extra": (with_file(extra=b"\1\0\xff\xff"), "malformed extra"),
     "two ends that disagree": (

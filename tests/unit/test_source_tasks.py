@@ -74,6 +74,16 @@ async def test_an_end_that_the_source_took_is_not_repeated(world: Supabase) -> N
     assert (world.status("r1"), await world.acknowledge()) == ("COMPLETED", 0)
 
 
+async def test_an_end_says_what_was_masked_and_never_the_secret(world: Supabase) -> None:
+    token = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vX7zA9cE1gI3kM5"
+    source = ListSource(_piece("1", f"use {token} and {token[::-1]}, 비밀번호: hunter2!77"))
+    world.sources["list"] = source
+    await fetch_feedback_task(source, limit=10, deps=world)
+    (ended,) = await world.end(DONE)
+    await acknowledge_end(ended, DONE, world)
+    assert source.masked == ["secret.api_key×1", "secret.password×1"]
+
+
 @pytest.mark.parametrize("error", [SourceDown("down"), ZeroDivisionError("bug")])
 async def test_telling_an_end_never_fails_the_feedback(world: Supabase, error: Exception) -> None:
     source = ListSource(_piece("1"))

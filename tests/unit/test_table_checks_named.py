@@ -49,6 +49,14 @@ def test_a_row_of_another_number_of_cells_is_named_with_both_numbers() -> None:
     ) in found(made)
 
 
+def test_an_output_left_empty_is_checked_like_a_constant() -> None:
+    made = table(HitPolicy.UNIQUE, ("> 100", '"a"'), ("<= 100", ""))
+    rows = tuple(row.model_copy(update={"outputs": row.outputs or ("",)}) for row in made.rows)
+    outputs = (OutputColumn(name="approver", allowed='"a", "b"'),)
+    whole = made.model_copy(update={"rows": rows, "outputs": outputs})
+    assert [said for _, said in found(whole)] == []
+
+
 def test_a_row_without_its_output_is_compared_with_no_other() -> None:
     made = table(HitPolicy.ANY, ("> 100", '"a"'), ("> 50", ""))
     assert not [said for _, said in found(made) if "both match" in said]

@@ -46,6 +46,25 @@ class TokensContract:
         assert found.model_copy(update={"created_at": None}) == one
         assert await self.tokens.find("a") is None
 
+    async def test_live_sessions_are_listed_with_their_person_and_ended(self) -> None:
+        await self.tokens.add(token("a"))
+        of = {"kind": TokenKind.SESSION, "name": "kim", "expires_at": self.now + HOUR}
+        await self.tokens.add(token("s1", **of, parent="a"))
+        await self.tokens.add(token("s2", **of, subject="https://login kim"))
+        await self.tokens.add(token("over", **of | {"expires_at": self.now - HOUR}))
+        listed = {one.id: one.subject for one in await self.tokens.sessions()}
+        assert listed == {"s1": None, "s2": "https://login kim"}
+        assert (await self.tokens.revoke("s2")).id == "s2"
+        await self.tokens.revoke("a")
+        assert await self.tokens.sessions() == []
+
+    async def test_a_link_hands_its_person_to_the_session(self) -> None:
+        link = token("l", kind=TokenKind.LINK, subject="https://login kim")
+        await self.tokens.add(link)
+        made = await self.tokens.redeem(link.hash, token("s", kind=TokenKind.SESSION))
+        assert made is not None
+        assert (made.subject, made.name) == ("https://login kim", "l")
+
     async def test_a_token_that_has_expired_is_not_found_and_frees_its_name(self) -> None:
         await self.tokens.add(token("a", name="ci", expires_at=self.now - HOUR))
         assert await self.tokens.find("hash of a") is None

@@ -100,6 +100,18 @@ class CircuitBreakerContract:
         assert isinstance(pause.reason, Message)
         assert pause.reason.to_json() == _DOWN.to_json()
 
+    async def test_a_call_that_fails_later_does_not_change_why(
+        self, open_breaker: OpenBreaker
+    ) -> None:
+        with suppress(ModelDown):
+            async with open_breaker().call():
+                await open_circuit(open_breaker(), ModelDown(_DOWN))
+                raise ModelDown("503: something else")
+        pause = await open_breaker().current_pause()
+        assert pause is not None
+        assert isinstance(pause.reason, Message)
+        assert pause.reason.to_json() == _DOWN.to_json()
+
     async def test_an_answer_to_anyone_ends_the_row(self, open_breaker: OpenBreaker) -> None:
         one, other = open_breaker(), open_breaker()
         for _ in range(3):

@@ -106,11 +106,11 @@ class KeptApartContract:
             assert beside is not None
             assert beside.version == 1
             assert (beside.tenant_id, beside.kind, beside.id) == (tenant, kind, "beside")
-        rule = await knowledge.find_rule("t", "a", "item")
+        rule = await knowledge.find_named(Kind.DMN_RULE, "t", "a", "item")
         assert rule is not None
         assert (rule.tenant_id, rule.kind) == ("t", RULE)
         for tenant, agent, name in (("T", "a", "item"), ("t", "b", "item"), ("t", "a", "beside")):
-            assert await knowledge.find_rule(tenant, agent, name) is None
+            assert await knowledge.find_named(Kind.DMN_RULE, tenant, agent, name) is None
 
     async def test_lineage_is_of_one_item_and_of_what_was_done(
         self, lineage: Lineage, change_log: ChangeLog

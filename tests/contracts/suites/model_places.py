@@ -72,6 +72,15 @@ class ModelPlacesContract:
         async with open_breaker(one).call():
             pass
 
+    async def test_a_call_that_ends_frees_its_own_place_alone(
+        self, open_breaker: OpenBreaker
+    ) -> None:
+        two = BreakerOptions(max_concurrency=2, longest_wait=0)
+        async with open_breaker(two).call():
+            await call(open_breaker(two))
+            async with open_breaker(two).call():
+                await _refused(open_breaker(two))
+
     async def test_the_place_of_a_dead_worker_is_free_after_its_time(
         self, open_breaker: OpenBreaker, pass_time: PassTime
     ) -> None:

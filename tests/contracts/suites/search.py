@@ -177,6 +177,7 @@ class SearchContract(SearchQueries):
         assert [hit.id for hit in await found(search, "settlement")] == ["reconcile"]
         (named,) = await found(search, "reconcile settlement 환불")
         assert named.why == (
+            "it is named; "
             "matches reconcile in the name; settlement in a file name; 환불 in the text"
         )
 
