@@ -206,13 +206,15 @@ _LINK = (
     r"|=>|->|→)|(?:is|was|are|to|값은|값이|값)(?=\s)|(?:은|는|이|가|를"
     r"|을)(?=[\s:]))?\s{0,3}(?:[:=]\s{0,3})?[\"'`“‘*]{0,3}"
 )
+# Not in the name of what was masked before: neither its first word nor its second is a sign.
+_NO_MASK = r"(?<!masked:)(?<!masked:api-)(?<!masked:private-)"
 _PASSWORDS = re.compile(
-    r"(?<!masked:)(?:pass(?:word|wd|phrase|code)?|pwd|\bpw|\bpin(?: code"
+    _NO_MASK + r"(?:pass(?:word|wd|phrase|code)?|pwd|\bpw|\bpin(?: code"
     r"| number)?|(?:door|alarm|gate|safe|entry|access|lock)[ -]code|wi-?fi key"
     r"|psk|비밀\s?번호|비번|암호|패스워드|출입\s?번호|공동현관\s?번호)s?" + _LINK + _VALUE
 )
 _NAMED_KEYS = re.compile(
-    r"(?<!masked:)(?:secret(?:[ _-]?(?:access[ _-]?)?key)?|api[ _-]?(?:key"
+    _NO_MASK + r"(?:secret(?:[ _-]?(?:access[ _-]?)?key)?|api[ _-]?(?:key"
     r"|secret|token)|(?:access|auth|account|private|signing|encryption"
     r"|shared|master|licen[cs]e|service|app|client|user|consumer|subscription"
     r"|session|webhook|bot|deploy|storage|admin|root)[ _-]?(?:key|token"
@@ -222,7 +224,7 @@ _NAMED_KEYS = re.compile(
     r"|발급\s?키)s?" + _LINK + _VALUE
 )
 _NEAR_KEYS = re.compile(
-    r"(?<!masked:)(?:secret|token|credential|api[ _-]?key|\bkey\b|password"
+    _NO_MASK + r"(?:secret|token|credential|api[ _-]?key|\bkey\b|password"
     r"|비밀|토큰|시크릿|인증|비번|암호|키)[^\n]{0,40}?(?<![\w/+=.-])([A-Za-z0-9+/_=.-]{"
     r"20,300})"
 )

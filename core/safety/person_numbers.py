@@ -26,7 +26,8 @@ _CARD = re.compile(
     r"|\d{11,12}(?![\d-]))"
 )
 _CARD_WORDS = ("카드", "card", "visa", "amex", "mastercard", "cvc", "cvv", "유효", "exp", "결제")
-_ORDERS = words(
+# A number behind one of them is no person's, unless its checksum says so.
+ORDERS = words(
     "주문|order|송장|운송장|tracking|invoice|serial|일련|품번|접수|lot"
     "|ticket|문서|예약번호|sku|part n|batch|id:|관리번호"
 )
@@ -145,7 +146,7 @@ def _residents(plain: str, lowered: str) -> Iterator[Hit]:
         before = lowered[max(0, one.start() - 20) : one.start()]
         named = any(word in before for word in _RESIDENTS)
         summed = _resident_sum(one[1] + one[3])
-        other = any(word in before for word in _ORDERS)
+        other = any(word in before for word in ORDERS)
         parted = "-" in one[2] and one[3][0] in "12345678"
         if named or summed or (parted and not other):
             yield Hit(one.start(), one.end(), "resident-number")
@@ -168,7 +169,7 @@ def _cards(plain: str, lowered: str) -> Iterator[Hit]:
         digits = _EXACT.sub("", one[0])
         around = lowered[max(0, one.start() - 40) : one.end() + 20]
         named = any(word in around for word in _CARD_WORDS)
-        other = any(word in lowered[max(0, one.start() - 20) : one.start()] for word in _ORDERS)
+        other = any(word in lowered[max(0, one.start() - 20) : one.start()] for word in ORDERS)
         issued = digits[0] in "3456" or digits.startswith(("2", "94", "90"))
         if set(digits) != {"0"} and (named or (issued and _luhn(digits) and not other)):
             any_card = True

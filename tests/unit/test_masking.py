@@ -7,11 +7,12 @@ import string
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.domain.models import ScreenSeverity
 from core.safety.masking import mask
+from core.safety.person_numbers import ORDERS
 
 ALNUM = string.ascii_letters + string.digits
 
@@ -72,9 +73,14 @@ def _secret(text: str) -> str:
     return max(parts, key=len)
 
 
+# Behind the word order a number is no person's.
+BEFORE = st.text(max_size=20).filter(lambda text: not any(one in text.lower() for one in ORDERS))
+
+
 @pytest.mark.parametrize("name", MADE)
 @settings(max_examples=25)
-@given(seed=st.integers(min_value=0), before=st.text(max_size=20), after=st.text(max_size=20))
+@given(seed=st.integers(min_value=0), before=BEFORE, after=st.text(max_size=20))
+@example(seed=0, before="", after="000000000A/0")
 def test_no_secret_and_no_number_survives(name: str, seed: int, before: str, after: str) -> None:
     made = MADE[name](random.Random(seed))
     text = f"{before}\n{made}\n{after}"
