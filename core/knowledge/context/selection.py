@@ -22,13 +22,13 @@ NEAR = 0.4
 _NEARNESS_WORTH = 3.0
 # Tables and skills go first: the best by words, and the nearest in meaning of their own kind. They
 # are few, and a memory or two long.
-TABLES_AND_SKILLS = ((Kind.DMN_RULE, 3, 2), (Kind.SKILL, 4, 3))
+TABLES_AND_SKILLS = ((Kind.DMN_RULE, 2, 2), (Kind.SKILL, 3, 3))
 # Then memories: by words what scores this part of the best, by meaning what is this part as close
-# as the nearest. The model puts all texts of one field close together, so that every fifth place
+# as the nearest. The model puts all texts of one field close together, so that every fourth place
 # alone is its own.
 PART_OF_WORDS = 0.2
 PART_OF_MEANING = 0.7
-_BY_WORDS, _BY_MEANING = 4, 1
+_BY_WORDS, _BY_MEANING = 3, 1
 _WORD = re.compile(r"[^\W_]+")
 
 
