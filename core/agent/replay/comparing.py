@@ -1,4 +1,4 @@
-"""How a repeated run differs from the one on record: step by step, and in what it decided (pure)."""
+"""How a repeated run differs from the one on record: by steps, and in what it decided (pure)."""
 
 from __future__ import annotations
 
