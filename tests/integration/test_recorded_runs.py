@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.queries import Pool, connection
 from core.agent.model.chat_model import with_prompts
 from core.agent.replay.comparing import Likeness
 from core.app.program import App, open_app
@@ -232,3 +232,19 @@ async def test_feedback_of_several_agents_has_to_be_named_by_run(settings: Setti
         for wrong in ("no-such-run", "a:1", ":", f"{runs[0].candidate_id}:99999999999"):
             with pytest.raises(NotFound, match="there is no run"):
                 await records.get(wrong)
+
+
+async def test_who_tagged_and_forked_can_be_erased(settings: Settings, pool: Pool) -> None:
+    run = await learn(settings, NOTHING)
+    async with opened(settings) as (app, _):
+        records, erasing = app.stores.run_records, app.stores.erasing
+        await records.tag(await records.get(run), ["golden"], by="kim")
+        await fork(app, run, step=1, by="kim")
+        assert await erasing.tenants("kim", None) == ["t"]
+        await erasing.erase("kim", "t", "lee", dry_run=False)
+        assert await erasing.tenants("nobody", None) == []
+    async with connection(pool) as conn:
+        found = await conn.execute(
+            "SELECT tagged_by AS name FROM run_tags UNION ALL SELECT forked_by FROM run_forks"
+        )
+        assert [row["name"] for row in await found.fetchall()] == ["[erased]", "[erased]"]
