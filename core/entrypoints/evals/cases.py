@@ -28,7 +28,7 @@ from core.domain.models import (
 )
 from core.domain.models.base import Model
 
-SHIPPED = {"routing": "routing.jsonl"}
+SHIPPED = {"routing": ("routing-a.jsonl", "routing-b.jsonl")}
 NOTHING = "NONE"
 SEVERAL = "several"
 FAILED = "FAILED"
@@ -166,7 +166,8 @@ def read_set(name: str) -> Sequence[RoutingCase]:
     Raises InvalidInput that names the line.
     """
     if name in SHIPPED:
-        text = files("core.entrypoints.evals").joinpath(SHIPPED[name]).read_text(encoding="utf-8")
+        folder = files("core.entrypoints.evals")
+        text = "".join(folder.joinpath(part).read_text(encoding="utf-8") for part in SHIPPED[name])
     else:
         text = _read(Path(name))
     cases = [*_cases(text, name)]
