@@ -95,6 +95,27 @@ async def test_a_month_of_uses_and_outcomes_adds_up(api: Api) -> None:
     assert foreign.json() == {"items": [], "next": None}
 
 
+async def test_old_uses_are_added_up_and_the_figures_stay(api: Api, database: str) -> None:
+    app, today = api.app, datetime.now(UTC).replace(hour=12)
+    good, other = [await teach(app, said) for said in (SAID, OTHER)]
+    ages = (0, 399, 401, 402, 500)
+    for days in ages:
+        at = today - timedelta(days=days)
+        app.uses.note([use(good, at), use(good, at, Way.DECIDED), use(other, at, agent_id="b")])
+    await app.uses.flush()
+    before = await effects(app)
+    assert (before[good].shown, before[good].opened) == (5, 5)
+    assert await looking_back(app, today).fold() == 9
+    assert await looking_back(app, today).fold() == 0
+    assert await effects(app) == before
+    later = today + timedelta(days=3)  # what is old by then joins what was added up
+    assert await looking_back(app, later).fold() == 3
+    assert await effects(app) == before
+    async with await psycopg.AsyncConnection.connect(url_of(database)) as conn:
+        cursor = await conn.execute("SELECT count(*), sum(times) FROM uses")
+        assert await cursor.fetchone() == (6, 15)
+
+
 async def test_pages_of_effects_have_each_item_once(api: Api) -> None:
     known = {await teach(api.app, f"{n}번 창고의 물건은 {n}층에 두어 주세요") for n in range(5)}
     seen, cursor = [], None

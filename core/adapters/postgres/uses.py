@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import LiteralString
 
 from psycopg.rows import DictRow
@@ -184,3 +184,8 @@ class PostgresLookBack:
         return await execute(
             self._pool, "effect.propose", now=now, unused_days=unused_days, recurring=recurring
         )
+
+    async def fold(self, before: date, *, limit: int) -> int:
+        (row,) = await fetch_all(self._pool, "uses.fold", before=before, limit=limit)
+        folded: int = row["folded"]
+        return folded

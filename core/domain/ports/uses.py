@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Protocol
 
 from core.domain.models.effect import (
@@ -136,3 +136,9 @@ class LookBack(Protocol):
 
     async def propose(self, now: datetime, *, unused_days: int, recurring: int) -> int:
         """Write the proposals that are due, and return how many."""
+
+    async def fold(self, before: date, *, limit: int) -> int:
+        """Add up counters of days before that, at most so many; return how many there were.
+
+        What was added up stays a counter of its item, version and way, of no day.
+        """

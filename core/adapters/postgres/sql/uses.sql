@@ -10,6 +10,28 @@ ON CONFLICT (tenant_id, kind, item_id, agent_id, day, way, version, digest) DO U
 SET times = u.times + excluded.times, first_at = least(u.first_at, excluded.first_at),
     last_at = greatest(u.last_at, excluded.last_at)
 
+-- name: fold
+-- The first day of all stands for no day. Rows are locked in the order of the key, as by `add`; one
+-- that another process folds meanwhile is passed over.
+WITH old AS (
+    SELECT ctid FROM uses WHERE day < %(before)s AND day > date '0001-01-01'
+    ORDER BY tenant_id, kind, item_id, agent_id, day, way, version, digest
+    LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+), gone AS (
+    DELETE FROM uses u USING old WHERE u.ctid = old.ctid RETURNING u.*
+), summed AS (
+    INSERT INTO uses AS u (tenant_id, agent_id, kind, item_id, version, digest, way, day, times,
+                           first_at, last_at)
+    SELECT tenant_id, agent_id, kind, item_id, version, digest, way, date '0001-01-01',
+           sum(times), min(first_at), max(last_at)
+    FROM gone GROUP BY tenant_id, agent_id, kind, item_id, version, digest, way
+    ORDER BY tenant_id, kind, item_id, agent_id, way, version, digest
+    ON CONFLICT (tenant_id, kind, item_id, agent_id, day, way, version, digest) DO UPDATE
+    SET times = u.times + excluded.times, first_at = least(u.first_at, excluded.first_at),
+        last_at = greatest(u.last_at, excluded.last_at)
+)
+SELECT count(*) AS folded FROM gone
+
 -- name: draw
 -- An open arm stands, and its time is that of the first look: so a task ends an hour after it began,
 -- even of an agent that reports no outcome.
