@@ -80,7 +80,8 @@ def main() -> int:
         return _play(sys.argv[2:])
     if sys.argv[1:] != ["noise"]:
         print(
-            "usage: python -m tests.evals rules | context [--show] [--held-back] | differences [KORSTS.tsv]"
+            "usage: python -m tests.evals rules | context [--show] [--held-back]"
+            " | differences [KORSTS.tsv]"
             " | poison [--sealed] [--show] [--second-look (with LLM_MODEL)]"
             " | streams [FILE] [--show] | noise (with LLM_MODEL)"
         )

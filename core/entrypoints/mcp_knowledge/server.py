@@ -54,7 +54,7 @@ class _Place:
 def until_its_end(leave: Callable[[], None]) -> Iterator[None]:
     """Call `leave` once the session that begins in the block ends; at the block's end if none does.
 
-    The SDK tells nobody of the end of a session, but runs it in the context of the call that began it.
+    The SDK tells nobody that a session ends, but runs it in the context of the call that began it.
     """
     place = _Place(leave)
     reset = _PLACE.set(place)
