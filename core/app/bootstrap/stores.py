@@ -29,6 +29,7 @@ from core.adapters.postgres.erasing import PostgresErasing
 from core.adapters.postgres.feed import PostgresFeed
 from core.adapters.postgres.figures import PostgresFigures
 from core.adapters.postgres.inbox import PostgresDeliveries, PostgresInbox, PostgresIntake
+from core.adapters.postgres.installed import PostgresInstalledSkills
 from core.adapters.postgres.job_sweep import forget_workers
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.knowledge import (
@@ -89,6 +90,7 @@ from core.domain.ports import (
     Feed,
     Figures,
     Inbox,
+    InstalledSkills,
     Intake,
     Journal,
     Knowledge,
@@ -203,6 +205,7 @@ class Stores:
         self._searches(pool, parts)
         self._sends(parts)
         self.journal: Journal = PostgresJournal(pool, observe, billed, parts.routes)
+        self.installed: InstalledSkills = PostgresInstalledSkills(pool)
         self.feed: Feed = PostgresFeed(pool)
         self.figures: Figures = PostgresFigures(pool, stalled_after=settings.stalled_after_seconds)
         self.tokens: Tokens = PostgresTokens(pool)

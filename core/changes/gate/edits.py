@@ -26,6 +26,7 @@ from core.domain.models import (
     SkillRequest,
     Snapshot,
 )
+from core.domain.models.installed import Published
 from core.domain.ports import ChangeLog
 
 
@@ -92,7 +93,13 @@ async def _folder(state: Snapshot | None, changes: ChangeLog) -> Mapping[str, Sk
 
 
 def _skill(change: Change, folder: Mapping[str, SkillFile]) -> SkillRequest:
-    return SkillRequest(folder=folder, **_common(change))
+    return SkillRequest(folder=folder, published=published_of(change), **_common(change))
+
+
+def published_of(change: Change) -> Published | None:
+    """Return what a change installs, which stays whatever becomes of its content."""
+    asked = change.request
+    return asked.published if isinstance(asked, SkillRequest) else None
 
 
 def _common(change: Change) -> dict[str, object]:

@@ -36,6 +36,7 @@ from core.domain.ports.deliveries import (
     Unsent,
     WriteBackRecords,
 )
+from core.domain.ports.installed import Checkout, InstalledSkills, Publishers
 from core.domain.ports.intake import (
     Agents,
     Backlog,
@@ -85,6 +86,7 @@ __all__ = [
     "Budgets",
     "Calls",
     "ChangeLog",
+    "Checkout",
     "CircuitBreaker",
     "Committer",
     "Concluded",
@@ -100,6 +102,7 @@ __all__ = [
     "Figures",
     "Gate",
     "Inbox",
+    "InstalledSkills",
     "Intake",
     "Journal",
     "Judged",
@@ -122,6 +125,7 @@ __all__ = [
     "PlatformRows",
     "Pod",
     "Pods",
+    "Publishers",
     "Ranking",
     "Reader",
     "Replies",
