@@ -46,6 +46,4 @@ def as_published(prepared: Prepared, request: SkillRequest, given: Files | None)
         return prepared
     refs = file_refs(Bundle(name=prepared.target_id, files=given))
     data = {ref.sha256: given[path].data for path, ref in refs.items()}
-    return prepared.model_copy(
-        update={"published": refs, "blobs": {**prepared.blobs, **data}}
-    )
+    return prepared.model_copy(update={"published": refs, "blobs": {**prepared.blobs, **data}})

@@ -60,6 +60,7 @@ from core.adapters.postgres.threads import PostgresThreads
 from core.adapters.postgres.tokens import PostgresTokens
 from core.adapters.postgres.uses import PostgresEffects, PostgresLookBack, PostgresUseLog
 from core.adapters.postgres.write_back import PostgresUnsent, PostgresWriteBackRecords
+from core.adapters.publishers.web import WebPublishers
 from core.agent.prices import UNBILLED, Billing
 from core.app.bootstrap.costs import budgets
 from core.app.bootstrap.plugins import STORES, opened
@@ -100,6 +101,7 @@ from core.domain.ports import (
     LookBack,
     Observer,
     Outbox,
+    Publishers,
     Ranking,
     Reader,
     Replies,
@@ -205,7 +207,6 @@ class Stores:
         self._searches(pool, parts)
         self._sends(parts)
         self.journal: Journal = PostgresJournal(pool, observe, billed, parts.routes)
-        self.installed: InstalledSkills = PostgresInstalledSkills(pool)
         self.feed: Feed = PostgresFeed(pool)
         self.figures: Figures = PostgresFigures(pool, stalled_after=settings.stalled_after_seconds)
         self.tokens: Tokens = PostgresTokens(pool)
@@ -219,6 +220,11 @@ class Stores:
         self.delivery_log: DeliveryLog = PostgresDeliveryLog(parts.pool)
         self.write_back: WriteBackRecords = PostgresWriteBackRecords(parts.pool)
         self.unsent: Unsent = PostgresUnsent(parts.pool)
+        self._installs(parts.pool)
+
+    def _installs(self, pool: Pool) -> None:
+        self.installed: InstalledSkills = PostgresInstalledSkills(pool)
+        self.publishers: Publishers = WebPublishers()
 
     def _reads_what_was_said(self, pool: Pool) -> None:
         self.lineage: Lineage = PostgresLineage(pool)

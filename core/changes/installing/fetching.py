@@ -32,7 +32,8 @@ from core.skills.published.places import GitPlace, NamePlace, PathPlace, Place, 
 MOST = 2 * MAX_BUNDLE_BYTES
 
 
-class Wanted(NamedTuple):
+@dataclass(frozen=True)
+class Wanted:
     """What a fetched skill must be: `pin` is the SHA-256 of its file or of its content.
 
     `digest` is that of its content, `commit` and `version` where it was then, `index` the one
@@ -44,6 +45,9 @@ class Wanted(NamedTuple):
     commit: str = ""
     version: str = ""
     index: str = ""
+
+
+ANYTHING = Wanted()
 
 
 class Offer(NamedTuple):
@@ -66,7 +70,7 @@ class Fetching:
     publishers: Publishers
     indexes: Sequence[str] = ()
 
-    async def fetch(self, place: Place, wanted: Wanted = Wanted()) -> Offer:
+    async def fetch(self, place: Place, wanted: Wanted = ANYTHING) -> Offer:
         """Return what is published at a place.
 
         Raises InvalidInput, also if it is not what was wanted; NotFound, DependencyDown.
@@ -153,8 +157,10 @@ def _at_path(path: Path) -> _Fetched:
 
 
 def _offer(place: Place, fetched: _Fetched, wanted: Wanted) -> Offer:
-    """Return a skill under its own name, once it is what was wanted. Raises NoSkill, InvalidInput."""
+    """Return a skill under its own name, if it is what was wanted. Raises InvalidInput."""
     bundle, problems = _sound(place, fetched.read)
+    if isinstance(place, NamePlace) and bundle.name != place.name:
+        raise InvalidInput(Message("index.other_name", name=place.name, found=bundle.name))
     digest = bundle_hash(bundle)
     if wanted.digest and wanted.digest != digest:
         raise _lies(place.source, wanted.digest, digest)

@@ -58,7 +58,8 @@ from core.knowledge.transfer.refusals import refusal
 from core.skills.bundle import bundle_hash
 from core.skills.published.wording import install_reason
 
-__all__ = ["OF_THE_LINE", "Imported", "Importer"]
+__all__ = ["OF_THE_LINE", "Imported", "Importer", "would_wait"]
+
 
 def create_request(line: KnowledgeLine, reason: str) -> ChangeRequest:
     """Return the request for a new item, declared unrelated: the user has decided to import it."""
@@ -446,12 +447,12 @@ def _imported(line: KnowledgeLine, receipt: Receipt, key: str) -> Imported:
 def _outcome(receipt: Receipt) -> Literal["created", "updated", "known", "held"]:
     if receipt.status is ReceiptStatus.KNOWN:
         return "known"
-    if receipt.status is ReceiptStatus.HELD or _would_wait(receipt):
+    if receipt.status is ReceiptStatus.HELD or would_wait(receipt):
         return "held"
     return "created" if receipt.operation is Operation.CREATE else "updated"
 
 
-def _would_wait(receipt: Receipt) -> bool:
+def would_wait(receipt: Receipt) -> bool:
     """Whether a change of a dry run would be held."""
     said = receipt.message
     return receipt.status is ReceiptStatus.PREPARED and getattr(said, "code", "") == "receipt.waits"

@@ -126,9 +126,7 @@ def check_address(url: str) -> SplitResult:
     if not host or host.startswith("-"):
         raise InvalidInput(Message("place.no_host", url=url))
     if parts.scheme not in {"https", "http"}:
-        raise InvalidInput(
-            Message("place.scheme", scheme=parts.scheme), hint=Message("place.hint")
-        )
+        raise InvalidInput(Message("place.scheme", scheme=parts.scheme), hint=Message("place.hint"))
     if parts.scheme == "http" and not is_loopback(host):
         raise InvalidInput(Message("place.plain_http", host=host))
     if parts.username or parts.password:
@@ -196,9 +194,7 @@ def _fragment(text: str, known: set[str]) -> dict[str, str]:
     given = dict(parse_qsl(text, keep_blank_values=True))
     if unknown := sorted(set(given) - known) or (text and not given):
         shown = unknown[0] if isinstance(unknown, list) else text
-        raise InvalidInput(
-            Message("place.fragment", name=shown, known=", ".join(sorted(known)))
-        )
+        raise InvalidInput(Message("place.fragment", name=shown, known=", ".join(sorted(known))))
     return given
 
 
