@@ -36,6 +36,7 @@ _SETTINGS = (
 )
 _LARGE_FILE = b"version https://git-lfs.github.com/spec/"
 _NO_REF = "couldn't find remote ref"
+_PROTOCOLS = {"https", "ssh", "http", "file"}
 _FILES = {"100644", "100664", "100755"}
 
 
@@ -52,6 +53,10 @@ async def checkout(url: str, ref: str, folder: str) -> Checkout:
     """Return a folder at a ref. Raises InvalidInput, NotFound, DependencyDown, or
     ConfigurationError where git is not installed.
     """
+    scheme = urlsplit(url).scheme
+    if scheme not in _PROTOCOLS or not url.startswith(f"{scheme}://"):
+        # Such as ext::, which is a program to run: git takes what stands before :: for a protocol.
+        raise InvalidInput(Message("place.scheme", scheme=scheme), hint=Message("place.hint_git"))
     if shutil.which("git", path=_PATH) is None:
         raise ConfigurationError(Message("git.missing", path=_PATH))
     place = await asyncio.to_thread(tempfile.mkdtemp, prefix="skill-worker-git-")
