@@ -26,6 +26,7 @@ ASK = {
         "knowledge restore",
     ),
     *("retract", "rule import", "run", "skill import"),
+    *("skill install", "skill remove", "skill upgrade"),
 }
 DECIDE = {
     "changes allow",
@@ -52,6 +53,7 @@ NEITHER = {
         "serve skills",
         "skill graph",
         "skill inspect",
+        "skill list",
     ),
     *(
         "skill export",
