@@ -221,9 +221,23 @@ def test_what_is_held_is_installed_once_a_person_says_so(home: Home, tmp_path: P
     home.ask("changes", "approve", change)
     assert document(home, "pay") == skill_text("pay", "look twice", "pay", "tell Ms. Kim")
     assert installed(home) == [("pay", "installed", True)]
-    publish(tmp_path, "pay", "look twice", "pay in cash")
+
+
+def test_a_held_upgrade_that_is_prepared_again_is_the_same(home: Home, tmp_path: Path) -> None:
+    publish(tmp_path, "pay", "look", "pay")
+    home.ask("skill", "install", str(tmp_path / "pay.skill"), *T)
+    learn(home, tmp_path, "pay", "look closely", "pay")
+    publish(tmp_path, "pay", "look", "pay in cash")
+    home.policy("all")
     home.ask("skill", "upgrade", "pay", *T)
-    assert "3. tell Ms. Kim" in document(home, "pay")
+    (change,) = home.held()
+    home.ask("changes", "refresh", change)
+    home.ask("changes", "approve", change)
+    assert document(home, "pay") == skill_text("pay", "look closely", "pay in cash")
+    publish(tmp_path, "pay", "look", "pay in gold")
+    home.policy("auto")
+    home.ask("skill", "upgrade", "pay", *T)
+    assert document(home, "pay") == skill_text("pay", "look closely", "pay in gold")
 
 
 def test_what_is_harmful_waits_for_a_person(home: Home, tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ from core.skills.validation.paths import LITTER
 _PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"
 _WHOLE = 300.0  # seconds for all of it
 _BLOCKS = 524_288  # the largest file git may write, in blocks of 512 bytes (of 1,024 in bash)
+# A lower limit may be in force already, which cannot be raised.
+_BOUNDED = 'ulimit -f "$0" 2>/dev/null || :; exec "$@"'
 _SAID = 400  # characters of what git says that are told
 _SETTINGS = (
     "protocol.ext.allow=never",
@@ -149,7 +151,7 @@ class _Git:
     async def run(self, *arguments: str, given: bytes = b"") -> bytes:
         """Run a command, and return what it prints. Raises _Failed."""
         process = await asyncio.create_subprocess_exec(
-            *("sh", "-c", 'ulimit -f "$0"; exec "$@"', str(_BLOCKS), "git"),
+            *("sh", "-c", _BOUNDED, str(_BLOCKS), "git"),
             *(part for setting in _SETTINGS for part in ("-c", setting)),
             *arguments,
             stdin=asyncio.subprocess.PIPE,
