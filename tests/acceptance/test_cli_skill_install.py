@@ -221,7 +221,8 @@ def test_what_is_held_is_installed_once_a_person_says_so(home: Home, tmp_path: P
     home.ask("changes", "approve", change)
     assert document(home, "pay") == skill_text("pay", "look twice", "pay", "tell Ms. Kim")
     assert installed(home) == [("pay", "installed", True)]
-    assert only(home.ask("skill", "upgrade", "pay", *T))["outcome"] == "known"
+    again = only(home.ask("skill", "upgrade", "pay", *T))
+    assert again["message"] == "'pay' is what its source publishes"
 
 
 def test_a_held_upgrade_that_is_prepared_again_is_the_same(home: Home, tmp_path: Path) -> None:
