@@ -151,6 +151,9 @@ def test_git_is_followed_by_branch_and_pinned_by_commit(
     assert (other["outcome"], other["commit"]) == ("created", first)
     moved = only(home.ask("skill", "upgrade", "pay", "--to", "v2", "--tenant", "other"))
     assert (moved["commit"], moved["ref"]) == (second, "v2")
+    commit(publisher.root / "single", {"SKILL.md": skill_text("ask", "look")})
+    alone = only(home.ask("skill", "install", f"git+{publisher.url}/git/single/.git", *T))
+    assert (alone["name"], alone["outcome"]) == ("ask", "created")
 
 
 def test_a_lock_refuses_what_is_not_the_same(

@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from core.domain.errors import InvalidInput
 from core.domain.http_origin import is_loopback
@@ -22,6 +22,7 @@ _LIKE_SCP = re.compile(r"[\w.-]+@[\w.-]+:")
 _GIT = "git+"
 # A subset of git-check-ref-format: a ref is one argument, no option and no refspec.
 _NO_REF = re.compile(r"^[-+./]|\.\.|@\{|//|[\x00-\x20\x7f~^:?*\[\\]|[./]$|\.lock$")
+_WITH_REF = re.compile(r"(.*[^/])@(.*)")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)*(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
 
@@ -63,7 +64,8 @@ class GitPlace:
     def source(self) -> str:
         """The place as it is written."""
         at = f"@{self.ref}" if self.ref else ""
-        return f"{_GIT}{self.url}{at}" + (f"#subdirectory={self.folder}" if self.folder else "")
+        folder = f"#subdirectory={quote(self.folder)}" if self.folder else ""
+        return f"{_GIT}{self.url}{at}{folder}"
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,14 @@ def read_place(text: str, here: Path) -> Place:
 def _is_repository(text: str) -> bool:
     """Whether an address is plainly one of a repository: its path ends in `.git`."""
     parts = urlsplit(text)
-    path = parts.path.rpartition("@")[0] or parts.path
+    path, _ = _parted(parts.path)
     return parts.scheme in {"https", "http"} and path.endswith(".git")
+
+
+def _parted(path: str) -> tuple[str, str | None]:
+    """Return a repository's path, and the ref behind it; `/@team/x` has none."""
+    found = _WITH_REF.fullmatch(path)
+    return (found[1], found[2]) if found else (path, None)
 
 
 def check_address(url: str) -> SplitResult:
@@ -156,22 +164,20 @@ def check_pin(pin: str) -> str:
 
 def _git(text: str, here: Path) -> GitPlace:
     parts = urlsplit(text)
-    path, ref = parts.path, ""
-    if "@" in path:
-        path, _, ref = path.rpartition("@")
-        if not ref or _NO_REF.search(ref) or len(ref) > 255:
-            raise InvalidInput(Message("place.no_ref", ref=ref))
+    path, ref = _parted(parts.path)
+    if ref is not None and (not ref or _NO_REF.search(ref) or len(ref) > 255):
+        raise InvalidInput(Message("place.no_ref", ref=ref))
     folder = _fragment(parts.fragment, {"subdirectory"}).get("subdirectory", "").strip("/")
     if folder and path_problems(folder):
         raise InvalidInput(Message("place.no_folder", folder=folder))
     bare = parts._replace(path=path, fragment="")
     if parts.scheme == "file":
-        return GitPlace(f"file://{_inside(unquote(path), parts.netloc, here)}", ref, folder)
+        return GitPlace(f"file://{_inside(unquote(path), parts.netloc, here)}", ref or "", folder)
     if parts.scheme == "ssh":
         _check_ssh(bare)
     else:
         check_address(bare.geturl())
-    return GitPlace(bare.geturl(), ref, folder)
+    return GitPlace(bare.geturl(), ref or "", folder)
 
 
 def _check_ssh(parts: SplitResult) -> None:
@@ -191,9 +197,10 @@ def _inside(path: str, host: str, here: Path) -> Path:
 
 
 def _fragment(text: str, known: set[str]) -> dict[str, str]:
-    given = dict(parse_qsl(text, keep_blank_values=True))
-    if unknown := sorted(set(given) - known) or (text and not given):
-        shown = unknown[0] if isinstance(unknown, list) else text
+    parts = [part.partition("=") for part in text.split("&") if part]
+    given = {name: unquote(value) for name, _, value in parts}
+    if unknown := sorted(set(given) - known):
+        shown = unknown[0]
         raise InvalidInput(Message("place.fragment", name=shown, known=", ".join(sorted(known))))
     return given
 
