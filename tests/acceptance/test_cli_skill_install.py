@@ -296,24 +296,18 @@ def test_a_source_that_publishes_another_skill_now_is_refused(home: Home, tmp_pa
     assert home.fails("skill", "upgrade", "pay", *T, code=5)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_calls_that_cannot_be_meant_are_refused_with_the_reason(home: Home) -> None:
+    for arguments in (
         ("install",),
         ("install", "./x", "--lock", "y"),
         ("install", "--lock", "y", "--as", "z"),
         ("upgrade",),
         ("upgrade", "x", "--all"),
         ("list", "--lock", "x"),
-    ],
-)
-def test_a_call_that_says_too_little_or_too_much(home: Home, arguments: tuple[str, ...]) -> None:
-    assert home.fails("skill", *arguments, code=2)["message"]
-
-
-@pytest.mark.parametrize("source", ["ext::sh -c x", "git+file:///etc", "-x", "http://h/x.skill"])
-def test_what_would_run_something_is_refused_with_the_reason(home: Home, source: str) -> None:
-    code, out, _ = home.call("skill", "install", *T, "--json", "--", source)
-    error = json.loads(out)["error"]
-    assert (code, error["kind"]) == (1, "invalid")
-    assert error["message"]
+    ):
+        assert home.fails("skill", *arguments, code=2)["message"]
+    for source in ("ext::sh -c x", "git+file:///etc", "-x", "http://h/x.skill"):
+        code, out, _ = home.call("skill", "install", *T, "--json", "--", source)
+        error = json.loads(out)["error"]
+        assert (code, error["kind"]) == (1, "invalid")
+        assert error["message"]
