@@ -72,6 +72,7 @@ INSIDE = {
     ports.PlatformRows,
     ports.Publishers,
     ports.Ranking,
+    ports.RunRecords,
     ports.ScreenRecords,
     ports.SkillAuthor,
     ports.Target,

@@ -48,6 +48,7 @@ from core.adapters.postgres.reviews import (
     PostgresReviews,
     PostgresScreenRecords,
 )
+from core.adapters.postgres.run_records import PostgresRunRecords
 from core.adapters.postgres.runs import (
     PostgresJournal,
     PostgresReplies,
@@ -109,6 +110,7 @@ from core.domain.ports import (
     ReviewQueue,
     Reviews,
     Routes,
+    RunRecords,
     Runs,
     ScreenRecords,
     Search,
@@ -227,6 +229,7 @@ class Stores:
         self.publishers: Publishers = WebPublishers()
 
     def _reads_what_was_said(self, pool: Pool) -> None:
+        self.run_records: RunRecords = PostgresRunRecords(pool)
         self.lineage: Lineage = PostgresLineage(pool)
         self.reader: Reader = PostgresReader(pool)
         self.audit: Audit = PostgresAudit(pool)

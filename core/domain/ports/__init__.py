@@ -65,6 +65,7 @@ from core.domain.ports.runs import (
     Observer,
     Replies,
     Retention,
+    RunRecords,
     Runs,
     Threads,
 )
@@ -133,6 +134,7 @@ __all__ = [
     "ReviewQueue",
     "Reviews",
     "Routes",
+    "RunRecords",
     "Runs",
     "ScreenRecords",
     "Search",
