@@ -129,6 +129,7 @@ def test_only_pre_releases_are_no_release() -> None:
         index(pay={"versions": {"1": {"url": "x"}}}),
         index(pay={"versions": {"1": {"url": "x", "sha256": "1" * 63}}}),
         index(pay={"versions": {"new": {"url": "x", "sha256": HEX}}}),
+        index(pay={"versions": {"9" * 5_000: {"url": "x", "sha256": HEX}}}),
         b'{"format": 2, "skills": {}}',
     ],
 )

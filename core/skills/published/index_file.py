@@ -17,6 +17,7 @@ from core.domain.models.base import Model
 from core.skills.published.places import VERSION, NamePlace, check_address
 
 MAX_INDEX_BYTES = 4 * 2**20
+_Version = Annotated[str, Field(pattern=f"^{VERSION.pattern}$", max_length=80)]
 _PARTS = re.compile(r"[0-9]+|[A-Za-z-]+")
 
 
@@ -37,7 +38,7 @@ class IndexedSkill(Model):
     """A skill with its versions."""
 
     description: str = ""
-    versions: Mapping[Annotated[str, Field(pattern=f"^{VERSION.pattern}$")], IndexedVersion]
+    versions: Mapping[_Version, IndexedVersion]
 
 
 class IndexFile(Model):
