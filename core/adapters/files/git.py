@@ -13,6 +13,8 @@ from core.domain.text import clean_text
 # The user's hooks run within a commit.
 SECONDS = 120.0
 _SHOWN = 2_000
+# Paths as they are: no name of a file is a pattern, and no list is too long for a command line.
+_FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
 
 
 class GitRepository:
@@ -35,7 +37,9 @@ class GitRepository:
         top, below = inside.split("\n")[:2]
         self._top, self._below = top, below
         given = self._given(paths)
-        ignored = await self._git("check-ignore", "--stdin", "-z", given=given)
+        code, ignored, err = await self._run(("check-ignore", "--stdin", "-z"), given)
+        if code not in {0, 1}:  # 1: none of them
+            raise Refused(Message("files.git", command="check-ignore", why=err.strip()[-_SHOWN:]))
         if ignored:
             raise Refused(
                 Message("files.ignored", paths=_listed(ignored)),
@@ -65,16 +69,15 @@ class GitRepository:
             return ""
         listed = "\0".join(path for _, path in found)
         new = "\0".join(path for state, path in found if state == "??")
-        from_stdin = ("--pathspec-from-file=-", "--pathspec-file-nul")
         if new:
-            await self._done("add", "--intent-to-add", *from_stdin, given=new)
+            await self._done("add", "--intent-to-add", *_FROM_STDIN, given=new)
         try:
             await self._done(
-                "commit", "--quiet", "--only", "-m", message, *from_stdin, given=listed
+                "commit", "--quiet", "--only", "-m", message, *_FROM_STDIN, given=listed
             )
         except Refused:
             if new:
-                await self._git("rm", "--cached", "--quiet", "-f", *from_stdin, given=new)
+                await self._git("rm", "--cached", "--quiet", "-f", *_FROM_STDIN, given=new)
             raise
         return (await self._done("rev-parse", "HEAD")).strip()
 
@@ -97,9 +100,10 @@ class GitRepository:
 
     async def _run(self, arguments: Sequence[str], given: str) -> tuple[int, str, str]:
         where = self._top or str(self._folder)
+        literal = ("--literal-pathspecs",) if _FROM_STDIN[0] in arguments else ()
         try:
             process = await asyncio.create_subprocess_exec(
-                *(self._program, "-C", where, "--literal-pathspecs", *arguments),
+                *(self._program, "-C", where, *literal, *arguments),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

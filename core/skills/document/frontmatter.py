@@ -166,7 +166,7 @@ def _unquoted(text: str) -> str:
 
 
 def _flag(key: str, text: str) -> tuple[str, object]:
-    """Return the line of a truth value, which tools do not take from a quoted text, and its text."""
+    """Return the line of a truth value, which tools take unquoted alone, and its text."""
     value = text.strip().lower()
     if value not in {"true", "false"}:
         raise BundleInvalid(Message("edit.no_flag", field=key, value=text.strip()))
