@@ -130,6 +130,7 @@ def test_whose_knowledge_it_is_has_to_be_clear(home: Home, shop: Path) -> None:
 
 
 def test_what_is_learnt_while_it_watches_is_written(home: Home, shop: Path, database: str) -> None:
+    assert home.call("agents", "add", "--id", "c", "--name", "C", "--tenant", "t")[0] == 0
     sync = ("knowledge", "sync", str(shop), "--layout", "agents-md", "--agent", "a", "--watch")
     watching = start(home.path, *sync, DATABASE_URL=url_of(database))
     try:
@@ -137,6 +138,8 @@ def test_what_is_learnt_while_it_watches_is_written(home: Home, shop: Path, data
         main = shop / "AGENTS.md"
         home.bring(kind="MEMORY", id="m2", content="Ship on Fridays")
         wait_until(lambda: "[m2 v1] Ship on Fridays" in main.read_text("utf-8"))
+        home.bring(kind="MEMORY", id="m4", content="For all", scope="tenant", agent_id="c")
+        wait_until(lambda: "[m4 v1] For all" in main.read_text("utf-8"))
         home.call("agents", "skills", "a", "--tenant", "t", "--remove", "refund")
         wait_until(lambda: not (shop / ".agents").exists())
         main.write_text(main.read_text("utf-8").replace("Fridays", "Mondays"), "utf-8")

@@ -27,7 +27,7 @@ class DiskFolder:
 
     @property
     def path(self) -> str:
-        """Where it is."""
+        """Its real place, all links followed."""
         return str(self._root)
 
     @asynccontextmanager

@@ -119,7 +119,7 @@ class GitRepository:
             ) from None
         finally:
             if process.returncode is None:
-                process.kill()
+                process.terminate()  # not killed: it takes its locks with it
                 await process.wait()
         printed = out.decode("utf-8", "surrogateescape")
         return process.returncode or 0, printed, err.decode("utf-8", "replace")

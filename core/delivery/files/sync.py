@@ -114,7 +114,7 @@ class FileSync:
             await run.write(run.outline if is_last else mixed(old, run.outline, seen), done)
             try:
                 commit = await repository.commit([*run.paths, PATH], _message(agent, cause, keys))
-            except SkillWorkerError:
+            except BaseException:
                 await run.put_back(before)
                 raise
             if commit:
