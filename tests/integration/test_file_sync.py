@@ -185,10 +185,16 @@ async def test_several_agents_and_tools_share_a_folder(target: Target) -> None:
     await target.sync(replace(NOTHING, agent=OTHER))
     assert target.text(MAIN).count(":begin") == 1
     assert target.text(SKILL)  # the first agent has it too
-    different = replace(other, skills=(skill("refund", body="Otherwise.\n"),))
+    newer = replace(KNOWN, skills=(skill("refund", body="Newer.\n", x="why"),))
+    await target.sync(replace(newer, agent=OTHER))
+    assert not (await target.sync(replace(KNOWN, skills=()))).edits
+    assert "Newer." in target.text(SKILL)
+    await target.sync(newer)
+    stranger = Agent(id="returns", tenant_id="u", name="Returns")
+    different = replace(other, agent=stranger, skills=(skill("refund", body="Otherwise.\n"),))
     with pytest.raises(Refused, match="another agent"):
         await target.sync(different)
-    assert not (await target.sync()).edits
+    assert not (await target.sync(newer)).edits
     await target.of(CLAUDE, "returns").sync(different)
     assert "Otherwise." in target.text(".claude/skills/returns-refund/SKILL.md")
 
@@ -250,13 +256,12 @@ async def test_what_is_read_only_is_left_as_it_was(target: Target) -> None:
 
 async def test_a_write_that_fails_half_way_is_undone(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old", "utf-8")
-    (tmp_path / "b" / "c").mkdir(parents=True)
     folder = DiskFolder(tmp_path)
     new = SkillFile(data=b"new")
-    with pytest.raises(InvalidInput, match="b"):
-        await folder.write({"a": new, "x/y": new, "b": None, "b/c": new})
+    with pytest.raises(InvalidInput, match="directory"):
+        await folder.write({"a": new, "x/y": new, "x": new})
     assert (tmp_path / "a").read_text("utf-8") == "old"
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "c"]
+    assert [path.name for path in tmp_path.rglob("*")] == ["a"]
 
 
 async def test_what_is_no_text_takes_no_block(target: Target) -> None:

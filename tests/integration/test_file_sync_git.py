@@ -149,6 +149,11 @@ async def test_a_hook_of_the_user_that_refuses_undoes_the_write(target: Target) 
     assert len(commits(target)) == 5  # that of m1 stands
     assert status(target) == ""
     assert ("달러" in target.text(MAIN), "m2 v1" in target.text(MAIN)) == (True, True)
+    with pytest.raises(Refused, match="no such luck"):
+        await replace(later.of(LayoutName.COPILOT), causes={}).sync(
+            replace(more, memories=()), commit=True
+        )
+    assert status(target) == ""
     hook.unlink()
     assert len((await later.sync(more, commit=True)).commits) == 3
     assert status(target) == ""

@@ -18,7 +18,7 @@ from core.delivery.files.blocks import (
 )
 from core.domain.errors import Refused
 
-MARK = mark_of("claude", "t/a")
+MARK = mark_of("claude", "t", "a")
 texts = st.text("ab #-<>!\n\r가", max_size=40).filter(lambda text: text.strip() != "")
 bodies = st.text("ab #-\n가", max_size=40).map(lambda text: f"x{text}".rstrip("\n"))
 
@@ -60,7 +60,7 @@ def test_a_file_of_ours_alone_goes_with_its_block_and_head() -> None:
 
 
 BEGIN, END = (f"<!-- skill-worker:{word} {MARK} -->\n" for word in ("begin", "end"))
-OTHER = f"<!-- skill-worker:begin {mark_of('claude', 't/b')} -->\n"
+OTHER = f"<!-- skill-worker:begin {mark_of('claude', 't', 'b')} -->\n"
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_marks_that_are_no_pair_are_refused_with_their_line(text: str, line: int
 
 
 def test_no_name_ends_the_comment_it_stands_in() -> None:
-    mark = mark_of("claude", "t --> x/주문 담당")
-    assert mark == "claude t%20%2D%2D%3E%20x/주문%20담당"
+    mark = mark_of("claude", "t --> x", "주문/담당")
+    assert mark == "claude t%20%2D%2D%3E%20x/주문%2F담당"
 
 
 def test_entries_are_told_apart_by_their_ids() -> None:

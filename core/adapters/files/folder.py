@@ -33,12 +33,7 @@ class DiskFolder:
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
         """Make the folder, and lock it against other processes."""
-        is_new = not self._root.exists()
-        try:
-            self._root.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError as error:
-            raise InvalidInput(Message("file.unwritable", path=self._given, why=error)) from None
+        descriptor, is_new = self._opened()
         try:
             while not _locked(descriptor):  # noqa: ASYNC110 - another process rings no bell
                 await asyncio.sleep(_AGAIN_SECONDS)
@@ -48,6 +43,15 @@ class DiskFolder:
             if is_new:
                 with suppress(OSError):  # something was written
                     self._root.rmdir()
+
+    def _opened(self) -> tuple[int, bool]:
+        """Return a descriptor of the folder, and whether it was made. Raises InvalidInput."""
+        try:
+            is_new = not self._root.exists()
+            self._root.mkdir(parents=True, exist_ok=True)
+            return os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC), is_new
+        except OSError as error:
+            raise InvalidInput(Message("file.unwritable", path=self._given, why=error)) from None
 
     async def read(self, path: str) -> SkillFile | None:
         """Return a file; None if there is none."""

@@ -14,12 +14,18 @@ _BEGIN, _END = "<!-- skill-worker:begin {} -->", "<!-- skill-worker:end {} -->"
 _MARK = re.compile(r"<!-- skill-worker:(begin|end) (.*) -->")
 _HEAD = re.compile(r"\A---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _ENTRY = re.compile(r"- \[([^\]\s]+) v\d+\] ")
-_UNSAFE = re.compile(r"[^\w.@/-]|--+")
+_UNSAFE = re.compile(r"[^\w.@-]|--+")
 
 
-def mark_of(*parts: str) -> str:
-    """Return the name of a block, which cannot end the comment that it stands in."""
-    return " ".join(_UNSAFE.sub(_percent, part) for part in parts)
+def mark_of(layout: str, tenant_id: str, agent_id: str) -> str:
+    """Return the name of a source's blocks, which cannot end the comment that it stands in."""
+    tenant, agent = (_UNSAFE.sub(_percent, part) for part in (tenant_id, agent_id))
+    return f"{layout} {tenant}/{agent}"
+
+
+def of_one_tenant(mark: str, other: str) -> bool:
+    """Whether two sources are agents of one tenant, in one layout."""
+    return mark.rpartition("/")[0] == other.rpartition("/")[0]
 
 
 def _percent(found: re.Match[str]) -> str:

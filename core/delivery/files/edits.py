@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from core.delivery.files.blocks import Chunk, chunks, digest, find_block, head_of, plain
+from core.delivery.files.blocks import (
+    Chunk,
+    chunks,
+    digest,
+    find_block,
+    head_of,
+    of_one_tenant,
+    plain,
+)
 from core.delivery.files.outline import HEADINGS, Block, Whole
 from core.delivery.files.record import Written, ours
 from core.delivery.files.rendering import shown_id
@@ -33,7 +41,7 @@ class Edit:
 class Place:
     """A path: what is there, what we wrote there before, and what is to be there.
 
-    `others` is what other sources wrote to it.
+    `others` is what other sources wrote to it, by their marks.
     """
 
     path: str
@@ -41,7 +49,7 @@ class Place:
     file: SkillFile | None
     known: Written | None
     wanted: Block | Whole | None
-    others: Sequence[Written] = ()
+    others: Mapping[str, Written] = field(default_factory=dict)
 
     @property
     def is_whole(self) -> bool:
@@ -70,17 +78,27 @@ def _of_whole(place: Place) -> Edit | None:
     assert place.file is not None
     data = place.file.data
     wanted = place.wanted.file.data if isinstance(place.wanted, Whole) else None
-    found, written = sha256(data), [one.sha256 for one in place.others]
-    if data == wanted:
+    found, written = sha256(data), {one.sha256 for one in place.others.values()}
+    if data == wanted or (found in written and _is_shared(place)):
         return None
     if place.known is None:
-        code_free = Message("files.foreign", path=place.path)
+        foreign = Message("files.foreign", path=place.path)
         taken = Message("files.taken", path=place.path)
-        raise Refused(taken if found in written else code_free, hint=Message("files.hint_prefix"))
+        raise Refused(taken if found in written else foreign, hint=Message("files.hint_prefix"))
     if found in {place.known.sha256, *written}:
         return None
     diff = _diff(place.path, _shown(wanted), _shown(data))
     return Edit(place.path, diff, (f"{place.path} was changed by hand:\n\n{diff}",))
+
+
+def _is_shared(place: Place) -> bool:
+    """Whether all that other sources wrote to a path is the same item: a skill of their tenant."""
+    if not isinstance(place.wanted, Whole):
+        return False
+    key = str(place.wanted.key)
+    return all(
+        one.key == key and of_one_tenant(mark, place.mark) for mark, one in place.others.items()
+    )
 
 
 def _shown(data: bytes | None) -> str:

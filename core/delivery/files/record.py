@@ -43,11 +43,13 @@ class Record(Model):
         """Return what one source wrote."""
         return self.sources.get(mark, {})
 
-    def others(self, mark: str, path: str) -> list[Written]:
-        """Return what other sources wrote to a path."""
-        return [
-            files[path] for name, files in self.sources.items() if name != mark and path in files
-        ]
+    def others(self, mark: str, path: str) -> Mapping[str, Written]:
+        """Return what other sources wrote to a path, by their marks."""
+        return {
+            name: files[path]
+            for name, files in self.sources.items()
+            if name != mark and path in files
+        }
 
     def with_source(self, mark: str, files: Mapping[str, Written]) -> Record:
         """Return the record after a source was written again."""

@@ -72,7 +72,7 @@ class FileSync:
             known = await self.ask()
             outline, warnings = await asyncio.to_thread(render, known, self.style)
             agent = known.agent
-            mark = mark_of(self.style.layout, f"{agent.tenant_id}/{agent.id}")
+            mark = mark_of(self.style.layout, agent.tenant_id, agent.id)
             run = _Run(self.folder, mark, read_record(await self.folder.read(PATH)), outline)
             edits = await run.look()
             if self.repository:
