@@ -36,6 +36,7 @@ from core.domain.ports.deliveries import (
     Unsent,
     WriteBackRecords,
 )
+from core.domain.ports.files import Folder, Repository
 from core.domain.ports.intake import (
     Agents,
     Backlog,
@@ -99,6 +100,7 @@ __all__ = [
     "Feed",
     "FeedbackSource",
     "Figures",
+    "Folder",
     "Gate",
     "Inbox",
     "Intake",
@@ -126,6 +128,7 @@ __all__ = [
     "Ranking",
     "Reader",
     "Replies",
+    "Repository",
     "Retention",
     "ReviewQueue",
     "Reviews",
