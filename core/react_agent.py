@@ -37,6 +37,7 @@ from core.agent.loop.middleware import (
 from core.agent.loop.prompt import first_message
 from core.agent.loop.tool_args import ARGUMENTS, denied_in_words
 from core.agent.model.chat_model import last_words, prompt, usage_of
+from core.domain import tracing
 from core.domain.errors import IterationsExhausted, NoCommit, PrepareFailed, RunFailed
 from core.domain.messages import Message, joined, term
 from core.domain.models import (
@@ -160,9 +161,37 @@ async def process_feedback_with_react(
     LeaseLost, and ConfigurationError or InvalidInput if the model refuses permanently.
     """
     run = RunDeps(shared=deps, candidate=candidate, feedback=feedback, agent=agent)
+    with tracing.run(
+        agent_id=agent_id,
+        tenant_id=feedback.tenant_id,
+        feedback_id=feedback.id,
+        candidate_id=candidate.id,
+        thread=candidate.thread,
+    ):
+        verdict, failure = await _decided(agent_id, feedback_content, run)
+        _note(verdict, failure)
+    return verdict
+
+
+def _note(verdict: Verdict, failure: RunFailed | None) -> None:
+    """Add to the span of a run how it ended."""
+    tracing.note(
+        {
+            "skill_worker.verdict.status": verdict.status,
+            "gen_ai.usage.input_tokens": verdict.usage.input_tokens,
+            "gen_ai.usage.output_tokens": verdict.usage.output_tokens,
+        }
+    )
+    if verdict.status is VerdictStatus.FAILED:
+        tracing.fail(failure.kind if failure else verdict.status)
+
+
+async def _decided(
+    agent_id: str, feedback_content: str, run: RunDeps
+) -> tuple[Verdict, RunFailed | None]:
     own = create_feedback_react_agent(agent_id, feedback_content, deps=run)
     if not own.can_write and await own.saved() is None:
-        return await _all_denied(own)
+        return await _all_denied(own), None
     failure: RunFailed | None = None
     try:
         messages = await _run(own, feedback_content, run)
@@ -170,7 +199,7 @@ async def process_feedback_with_react(
         messages, failure = await own.messages(), error
     verdict = _verdict(messages, await _spent_on_skills(messages, run), failure)
     await run_finished(run, verdict)
-    return verdict
+    return verdict, failure
 
 
 async def _all_denied(own: ReactAgent) -> Verdict:

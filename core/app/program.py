@@ -42,6 +42,7 @@ from core.app.bootstrap.stores import (
     skill_store,
     utc_now,
 )
+from core.app.bootstrap.tracing import open_tracing
 from core.app.dry_run import DrySkills
 from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
@@ -389,6 +390,7 @@ async def open_app(
     """
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
+        await enter(open_tracing(settings))
         is_own = model and chat is None
         chat = _chat_model(stack, settings, offline) if is_own else chat
         billed = billing(settings, offline=offline, asks=chat is not None)
