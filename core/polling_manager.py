@@ -229,8 +229,7 @@ async def _refuse(source: FeedbackSource, piece: NewFeedback, why: SkillWorkerEr
     """Log a piece that is not stored, and report it as failed unless it may be stored later."""
     log.warning("feedback.refused", source=source.name, source_id=piece.id, error=why.message)
     if piece.id is not None and not why.retryable:
-        outcome = Outcome(status=FeedbackStatus.FAILED, error=why.message)
-        await source.acknowledge(piece.id, outcome)
+        await source.acknowledge(piece.id, Outcome(status=FeedbackStatus.FAILED, error=why.message))
 
 
 async def _acknowledge(source: FeedbackSource, ended: Feedback, deps: SourceDeps) -> None:

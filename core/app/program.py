@@ -388,9 +388,8 @@ async def open_app(
     `chat` is a model to use instead of the configured one; all ports pass through `wrap`. Embedded
     services start here, and stop with the last process. Raises ConfigurationError, DatabaseDown.
     """
-    async with AsyncExitStack() as stack:
+    async with open_tracing(settings), AsyncExitStack() as stack:
         enter = stack.enter_async_context
-        await enter(open_tracing(settings))
         is_own = model and chat is None
         chat = _chat_model(stack, settings, offline) if is_own else chat
         billed = billing(settings, offline=offline, asks=chat is not None)

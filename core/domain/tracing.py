@@ -7,47 +7,20 @@ people or models said goes through `content`, which a tracer drops unless it is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Protocol, TypeAlias
 
 from pydantic import JsonValue
 
 from core.domain.models import Feedback, TraceContext
-
-Value: TypeAlias = str | int | float | bool | Sequence[str]
-Attributes: TypeAlias = Mapping[str, Value | None]  # what is None is left out
+from core.domain.ports.tracing import Attributes, Tracer
 
 HEADERS = ("traceparent", "tracestate")
 OPERATION = "gen_ai.operation.name"
 AGENT = "skill-worker"  # not that of the agent that learns: its own platform traces that one
 WORKFLOW = "process_feedback"
 UNKNOWN = "unknown"  # of a tool that there is not: what a model calls it may be anybody's words
-
-
-class Tracer(Protocol):
-    """What becomes of spans; it raises nothing."""
-
-    def span(
-        self, name: str, attributes: Attributes, *, is_call: bool
-    ) -> AbstractContextManager[None]:
-        """Return a span around a block, however that ends; `is_call`: to another process."""
-
-    def under(self, context: TraceContext) -> AbstractContextManager[None]:
-        """Return a block whose spans belong to the trace of another."""
-
-    def context(self) -> TraceContext | None:
-        """Return the context of the current span."""
-
-    def note(self, attributes: Attributes) -> None:
-        """Add to the current span."""
-
-    def fail(self, error_type: str) -> None:
-        """Mark the current span as one that has failed."""
-
-    def content(self, name: str, make: Callable[[], JsonValue]) -> None:
-        """Add what was said to the current span, masked, if content is kept."""
 
 
 class NoTracer:

@@ -75,6 +75,7 @@ INSIDE = {
     ports.Target,
     ports.TaskMatches,
     ports.TextScreen,
+    ports.Tracer,
     ports.UseLog,
     ports.Uses,
     ports.Vectors,

@@ -35,8 +35,8 @@ from core.domain.errors import ConfigurationError, SkillWorkerError
 from core.domain.http_origin import is_loopback
 from core.domain.messages import Message
 from core.domain.models import TraceContext
+from core.domain.ports.tracing import Attributes, Value
 from core.domain.text import compact
-from core.domain.tracing import Attributes, Value
 
 log = structlog.get_logger(__name__)
 

@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolM
 from pydantic import JsonValue
 
 from core.domain import tracing
+from core.domain.ports.tracing import Attributes
 
 # What the conventions call the providers that LangChain calls otherwise.
 _PROVIDERS = {
@@ -30,6 +31,9 @@ def asking(
     model: BaseChatModel, messages: Sequence[BaseMessage], thread: str | None = None
 ) -> Iterator[None]:
     """Make the block, which asks a model, a span; `answered` adds what came of it."""
+    if not tracing.is_on():
+        yield
+        return
     provider, name = named(model)
     with tracing.chat(provider=provider, model=name):
         tracing.note({"gen_ai.conversation.id": thread})
@@ -40,6 +44,8 @@ def asking(
 
 def answered(message: AIMessage) -> None:
     """Add an answer to the span of its call."""
+    if not tracing.is_on():
+        return
     told = message.response_metadata
     ends = [told.get(key) for key in ("finish_reason", "stop_reason", "done_reason")]
     reasons = [str(end)[:100] for end in ends if end]
@@ -56,7 +62,7 @@ def named(model: BaseChatModel) -> tuple[str, str]:
     return _PROVIDERS.get(provider, provider), str(told.get("ls_model_name") or provider)
 
 
-def _usage(message: AIMessage) -> tracing.Attributes:
+def _usage(message: AIMessage) -> Attributes:
     counted = message.usage_metadata
     if counted is None:
         return {}
