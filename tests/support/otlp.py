@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -14,6 +14,11 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
+from core.app.bootstrap.tracing import open_tracing
+from core.app.settings import load_settings
+
+PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+TRACE, CALLER = PARENT.split("-")[1:3]
 Seen = str | int | float | bool | Sequence[object]
 
 
@@ -62,9 +67,15 @@ class Collector:
         return [seen for _, _, seen in sorted(found)]
 
     def named(self, name: str) -> SpanSeen:
-        """Return the one span of that name."""
-        (span,) = [span for span in self.spans if span.name == name]
+        """Return the one span of that name in the caller's trace, or else of all."""
+        found = [span for span in self.spans if span.name == name]
+        (span,) = [span for span in found if span.trace == TRACE] or found
         return span
+
+    def tree(self) -> list[tuple[str, str]]:
+        """Return each span's name with that of its parent, "caller" for the one that called."""
+        names = {CALLER: "caller", "": ""} | {span.id: span.name for span in self.spans}
+        return [(span.name, names[span.parent]) for span in self.spans]
 
 
 def _attributes(pairs: Sequence[object]) -> dict[str, Seen]:
@@ -85,7 +96,7 @@ def collecting() -> Iterator[Collector]:
     collector = Collector()
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802 - as the standard library has it
+        def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             collector.headers.append(dict(self.headers))
             if collector.status == 200:
@@ -106,3 +117,11 @@ def collecting() -> Iterator[Collector]:
         finally:
             server.shutdown()
             thread.join()
+
+
+@asynccontextmanager
+async def traced(collector: Collector, **given: object) -> AsyncIterator[None]:
+    """Trace what the block does."""
+    values = {"otel_exporter_otlp_endpoint": collector.url, **given}
+    async with open_tracing(load_settings(values, env_file=None)):  # type: ignore[arg-type]
+        yield

@@ -1,4 +1,4 @@
-"""What becomes of spans: the work's own account of what it did, for people who watch many programs."""
+"""What becomes of spans: the work's account of itself, for people who watch many programs."""
 
 from __future__ import annotations
 
