@@ -168,30 +168,21 @@ async def process_feedback_with_react(
         candidate_id=candidate.id,
         thread=candidate.thread,
     ):
-        verdict, failure = await _decided(agent_id, feedback_content, run)
-        _note(verdict, failure)
+        verdict = await _decided(agent_id, feedback_content, run)
+        tracing.note(
+            {
+                "skill_worker.verdict.status": verdict.status,
+                "gen_ai.usage.input_tokens": verdict.usage.input_tokens,
+                "gen_ai.usage.output_tokens": verdict.usage.output_tokens,
+            }
+        )
     return verdict
 
 
-def _note(verdict: Verdict, failure: RunFailed | None) -> None:
-    """Add to the span of a run how it ended."""
-    tracing.note(
-        {
-            "skill_worker.verdict.status": verdict.status,
-            "gen_ai.usage.input_tokens": verdict.usage.input_tokens,
-            "gen_ai.usage.output_tokens": verdict.usage.output_tokens,
-        }
-    )
-    if verdict.status is VerdictStatus.FAILED:
-        tracing.fail(failure.kind if failure else verdict.status)
-
-
-async def _decided(
-    agent_id: str, feedback_content: str, run: RunDeps
-) -> tuple[Verdict, RunFailed | None]:
+async def _decided(agent_id: str, feedback_content: str, run: RunDeps) -> Verdict:
     own = create_feedback_react_agent(agent_id, feedback_content, deps=run)
     if not own.can_write and await own.saved() is None:
-        return await _all_denied(own), None
+        return await _all_denied(own)
     failure: RunFailed | None = None
     try:
         messages = await _run(own, feedback_content, run)
@@ -199,7 +190,7 @@ async def _decided(
         messages, failure = await own.messages(), error
     verdict = _verdict(messages, await _spent_on_skills(messages, run), failure)
     await run_finished(run, verdict)
-    return verdict, failure
+    return verdict
 
 
 async def _all_denied(own: ReactAgent) -> Verdict:
@@ -265,6 +256,8 @@ def _verdict(messages: list[AnyMessage], spent: Usage, failure: RunFailed | None
 
 
 def _failed(kind: str, why: str) -> str:
+    """Return why a run failed, and mark its span."""
+    tracing.fail(kind)
     return Message("error.reason", kind=term(kind), why=why)
 
 

@@ -44,6 +44,7 @@ NAME = "skill-worker"
 CLOSE_SECONDS = (
     2.0  # what is not sent by then is lost: a worker's end does not wait for a collector
 )
+LEAVE_SECONDS = 0.5
 _LIBRARY = logging.getLogger("opentelemetry")
 _PROPAGATOR = TraceContextTextMapPropagator()
 _FULL = "Queue full"
@@ -78,13 +79,11 @@ async def open_tracer(options: OtelOptions) -> AsyncIterator[OtelTracer]:
         try:
             yield OtelTracer(provider.get_tracer(NAME, __version__), options)
         finally:
-            if not await _sent(processor):
-                troubles.tell("the collector took too long at the end")
-            exporter.shutdown()
+            await _close(processor, exporter, troubles)
 
 
-async def _sent(processor: BatchSpanProcessor) -> bool:
-    """Send what is left; return whether that ended in time.
+async def _close(processor: BatchSpanProcessor, exporter: _Told, troubles: _Troubles) -> None:
+    """Send what is left, for as long as there is time.
 
     In a thread that the end of the process does not wait for: the SDK tries for half a minute.
     """
@@ -97,9 +96,16 @@ async def _sent(processor: BatchSpanProcessor) -> bool:
             loop.call_soon_threadsafe(ended.set)
 
     threading.Thread(target=send, name="last spans", daemon=True).start()
+    if not await _comes(ended, CLOSE_SECONDS):
+        troubles.tell("the collector took too long at the end")
+        exporter.shutdown()  # which cuts the wait before its next try
+        await _comes(ended, LEAVE_SECONDS)
+
+
+async def _comes(event: asyncio.Event, seconds: float) -> bool:
     try:
-        async with asyncio.timeout(CLOSE_SECONDS):
-            await ended.wait()
+        async with asyncio.timeout(seconds):
+            await event.wait()
     except TimeoutError:
         return False
     return True
