@@ -17,8 +17,16 @@ from structlog.testing import capture_logs
 from core.app.program import App, open_app
 from core.domain import tracing
 from core.domain.errors import ModelDown
-from core.domain.models import FeedbackStatus, NewFeedback, TraceContext
+from core.domain.models import (
+    FeedbackStatus,
+    MemoryRequest,
+    NewFeedback,
+    Operation,
+    SubmitContext,
+    TraceContext,
+)
 from core.domain.models.access import Role
+from core.entrypoints.auth import Grant
 from core.mcp_client import McpServer, open_mcp
 from tests.support.api import AGENTS, settings_of
 from tests.support.blocked_model import blocked_model
@@ -108,6 +116,23 @@ async def test_what_was_said_is_sent_where_wanted_and_without_secrets(
     assert SAID in str(collector.named("create_memory").attributes["gen_ai.memory.records"])
     assert SAID in str(collector.named("search_memory").attributes["gen_ai.memory.query.text"])
     assert KEY.encode() not in b"".join(collector.bodies)
+
+
+async def test_a_change_that_waited_is_applied_in_the_reviewers_trace(
+    collector: Collector, database: str, tmp_path: Path
+) -> None:
+    async with knowing(database, tmp_path, review_policy="all") as served, traced(collector):
+        asked = MemoryRequest(operation=Operation.CREATE, content=SAID)
+        context = SubmitContext(key="k", tenant_id="t", agent_id="a")
+        change = (await served.app.gate.submit(asked, context)).change_id or ""
+        seen = {"seen": (await served.app.stores.changes.get(change)).content_hash}
+        async with served.raw(await served.token(Grant(name="lee", tenant_id="t"))) as http:
+            approve = f"/v1/changes/{change}/approve"
+            answer = await http.post(approve, json=seen, headers={"traceparent": PARENT})
+    assert answer.status_code == 200, answer.text
+    applied = collector.named("create_memory")
+    assert (applied.trace, applied.parent) == (TRACE, CALLER)
+    assert applied.attributes["skill_worker.change.id"] == change
 
 
 async def test_a_caller_who_keeps_no_trace_gets_none(collector: Collector) -> None:
