@@ -10,8 +10,6 @@ import psycopg
 from psycopg import sql
 from pydantic import JsonValue
 
-from core.domain import tracing
-from core.domain.models import TraceContext
 from tests.support.home import Home
 
 AUTHOR, WORD = "kim.canary", "Zanzibarcode"
@@ -36,11 +34,11 @@ def say(
         given |= {"task": f"about {WORD}", "output": f"{WORD} 2.50", "events": [{"tool": WORD}]}
     file = home.path / "said.jsonl"
     file.write_text(json.dumps(given), encoding="utf-8")
-    parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-    # Of anybody else they do not have its words.
-    state = f"they={WORD}" if author == AUTHOR else ""
-    with tracing.under(TraceContext(traceparent=parent, tracestate=state)):
-        (added,) = home.items("feedback", "add", str(file))
+    (added,) = home.items("feedback", "add", str(file))
+    if author == AUTHOR:  # as if the call had a trace context, which may say anything
+        with psycopg.connect(os.environ["DATABASE_URL"]) as conn:
+            state = json.dumps({"traceparent": "", "tracestate": f"they={WORD}"})
+            conn.execute("UPDATE feedback SET trace = %s WHERE id = %s", (state, added["id"]))
     if policy:
         home.policy(policy)
         assert home.call("run", "--once", "--offline")[0] == 0
