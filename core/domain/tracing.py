@@ -13,7 +13,7 @@ from contextvars import ContextVar
 
 from pydantic import JsonValue
 
-from core.domain.models import Feedback, TraceContext
+from core.domain.models import Candidate, Feedback, TraceContext
 from core.domain.ports.tracing import Attributes, Tracer
 
 HEADERS = ("traceparent", "tracestate")
@@ -128,17 +128,15 @@ def attempt(feedback: Feedback) -> Iterator[None]:
         yield
 
 
-def run(
-    *, agent_id: str, tenant_id: str, feedback_id: str, candidate_id: str, thread: str
-) -> AbstractContextManager[None]:
-    """Return the span of a run of the ReAct agent; `agent_id` is the agent that learns."""
+def run(feedback: Feedback, candidate: Candidate) -> AbstractContextManager[None]:
+    """Return the span of a run of the ReAct agent; its `agent.id` is the agent that learns."""
     given: Attributes = {
         "gen_ai.agent.name": AGENT,
-        "gen_ai.agent.id": agent_id,
-        "gen_ai.conversation.id": thread,
-        "skill_worker.feedback.id": feedback_id,
-        "skill_worker.candidate.id": candidate_id,
-        "skill_worker.tenant.id": tenant_id,
+        "gen_ai.agent.id": candidate.agent_id,
+        "gen_ai.conversation.id": candidate.thread,
+        "skill_worker.feedback.id": feedback.id,
+        "skill_worker.candidate.id": candidate.id,
+        "skill_worker.tenant.id": feedback.tenant_id,
     }
     return _span("invoke_agent", AGENT, given)
 
