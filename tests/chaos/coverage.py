@@ -78,6 +78,7 @@ INSIDE = {
     ports.Target,
     ports.TaskMatches,
     ports.TextScreen,
+    ports.Tracer,
     ports.UseLog,
     ports.Uses,
     ports.Vectors,

@@ -69,6 +69,7 @@ from core.domain.ports.runs import (
     Runs,
     Threads,
 )
+from core.domain.ports.tracing import Tracer
 from core.domain.ports.uses import Effects, LookBack, NoUses, UseLog, Uses
 from core.domain.ports.vectors import Embeddings, Vectors
 from core.domain.ports.watching import Bell, Feed, Figures
@@ -149,6 +150,7 @@ __all__ = [
     "TextScreen",
     "Threads",
     "Tokens",
+    "Tracer",
     "UnitOfWork",
     "Unsent",
     "UseLog",
