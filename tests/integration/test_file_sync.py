@@ -16,7 +16,7 @@ from core.delivery.files.layouts import LayoutName
 from core.delivery.files.record import PATH
 from core.domain.errors import InvalidInput, Refused
 from core.domain.models import Agent, SkillFile
-from tests.support.file_sync import CLAUDE, KNOWN, MEMORIES, Target, memory, skill, table
+from tests.support.file_sync import CLAUDE, KNOWN, MEMORIES, Target, memory, skill
 
 MAIN, RULE = "CLAUDE.md", ".claude/knowledge/orders/승인.md"
 SKILL = ".claude/skills/refund/SKILL.md"
@@ -239,19 +239,6 @@ async def test_a_folder_that_cannot_be_written_is_left_as_it_was(target: Target)
     for root in ("/proc/nothing", str(target.root / MAIN)):
         with pytest.raises(InvalidInput, match="cannot be written"):
             await replace(target, root=Path(root)).sync()
-
-
-@pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")
-async def test_what_is_read_only_is_left_as_it_was(target: Target) -> None:
-    await target.sync()
-    before = target.files()
-    (target.root / ".claude").chmod(0o500)
-    try:
-        with pytest.raises(InvalidInput, match="Permission denied"):
-            await target.sync(replace(KNOWN, memories=(), tables=(table("r2", "x"),)))
-        assert target.files() == before
-    finally:
-        (target.root / ".claude").chmod(0o700)
 
 
 async def test_a_write_that_fails_half_way_is_undone(tmp_path: Path) -> None:
