@@ -19,6 +19,7 @@ _BARE_ITEM = re.compile(r"^(?P<lead>[ \t]*-[ \t]+)(?P<value>[*!{?@%&][^\n]*?)[ \
 _EVERYTHING = frozenset(("*", "**", "**/*"))
 _MOST = 20
 _LONGEST = 200
+_MOST_CHARS = 8_000
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,9 @@ def reach_of(head: str, field: str) -> Reach:
 
 
 def _values(head: str) -> Mapping[str, object]:
+    # PyYAML takes seconds for thousands of brackets.
+    if len(head) > _MOST_CHARS or head.count("[") + head.count("{") > _MOST_CHARS // 20:
+        raise InvalidInput(Message("instructions.head_large", most=_MOST_CHARS))
     try:
         found = yaml.safe_load(_BARE_ITEM.sub(_quoted_item, _BARE.sub(_quoted, head)))
     except yaml.MarkedYAMLError as error:
