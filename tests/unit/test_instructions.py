@@ -1,4 +1,4 @@
-"""What of a repository's files counts as an instruction, where it stands, and what is left alone."""
+"""What of a repository's files is an instruction, where it stands, and what is left alone."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_scopes_of_four_tools_are_stated_in_the_text(tmp_path: Path) -> None:
         tmp_path,
         {
             "api/AGENTS.md": "- nested\n- 한국어로 답합니다\n",
-            ".claude/rules/deep/py.md": '---\npaths:\n  - "src/**/*.{py,pyi}"\n  - *.md\n---\n- typed\n',
+            ".claude/rules/deep/py.md": '---\npaths:\n- "a/**/*.{py,pyi}"\n- *.md\n---\n- typed\n',
             ".cursor/rules/ts.mdc": "---\nglobs: *.ts,*.tsx\nalwaysApply: false\n---\n- strict\n",
             ".cursor/rules/all.mdc": "---\nglobs: *.ts\nalwaysApply: true\n---\n- always\n",
             ".cursor/rules/some.mdc": "---\ndescription: Releases\nglobs:\n---\n- tag it\n",
@@ -83,7 +83,7 @@ def test_scopes_of_four_tools_are_stated_in_the_text(tmp_path: Path) -> None:
     )
     assert {one.path: one.text for one in found.instructions if "nested" not in one.text} == {
         "api/AGENTS.md": "`api/**` 파일에서: 한국어로 답합니다",
-        ".claude/rules/deep/py.md": "For files `src/**/*.{py,pyi}`, `*.md`: typed",
+        ".claude/rules/deep/py.md": "For files `a/**/*.{py,pyi}`, `*.md`: typed",
         ".cursor/rules/ts.mdc": "For files `*.ts`, `*.tsx`: strict",
         ".cursor/rules/all.mdc": "always",
         ".cursor/rules/some.mdc": "Releases: tag it",
@@ -180,7 +180,9 @@ def test_what_cannot_be_read_is_told_and_the_rest_goes_on(tmp_path: Path) -> Non
     }
 
 
-@pytest.mark.parametrize("text", ["<!-- " * 50_000, "- [" * 60_000, "` `` " * 40_000, "> " * 90_000])
+@pytest.mark.parametrize(
+    "text", ["<!-- " * 50_000, "- [" * 60_000, "` `` " * 40_000, "> " * 90_000]
+)
 def test_hostile_markup_takes_no_longer_than_any_other(tmp_path: Path, text: str) -> None:
     files = {"CLAUDE.md": text, "x/CLAUDE.md": "@../y1.md\n", "AGENTS.md": "- read\n"}
     every = "".join(f"@y{n}.md\n" for n in range(30))

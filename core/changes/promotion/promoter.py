@@ -86,6 +86,7 @@ class Outcome(NamedTuple):
     word: str
     why: str = ""
     change_id: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,7 @@ class Promoter:
             tenant_id=self.to.tenant_id,
             agent_id=self.to.id,
             origin=AskedBy.IMPORT,
+            expects=None if step.is_listed else hash_of(step.before),
         )
         try:
             receipt = await self.target.gate.submit(request_of(step, reason), context)
@@ -413,7 +415,7 @@ def _outcome(receipt: Receipt, *, was_rejected: bool) -> Outcome:
         word = "rejected"
     word = word or _DID[receipt.operation or Operation.UPDATE]
     why = receipt.message if word in {"held", "refused", "failed", "rejected"} else ""
-    return Outcome(word, why, receipt.change_id)
+    return Outcome(word, why, receipt.change_id, receipt.warnings)
 
 
 def has_failed(outcome: Outcome) -> bool:

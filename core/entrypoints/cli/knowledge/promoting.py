@@ -105,7 +105,7 @@ def promote(
 
     Policy, screen and skill API are those of the settings: run it with the target's.
     """
-    if not (yes or dry_run or sys.stdin.isatty()):
+    if not (yes or dry_run or (sys.stdin.isatty() and not as_json)):
         raise WrongCall(Message("promote.say_yes"), hint=see_help("knowledge promote"))
     asked = _Asked(
         source=_settings(from_, "--from", is_source=True),
@@ -296,6 +296,8 @@ def _tell(result: _Result, *, dry_run: bool) -> None:
         outcome = result.outcomes.get((step.kind, step.id))
         if outcome and outcome.why:
             talk(f"{step.name}: {outcome.word}: {outcome.why}")
+        for warning in outcome.warnings if outcome else ():
+            talk(f"{step.name}: warning: {warning}")
     counts = Counter(outcome.word for outcome in result.outcomes.values())
     words = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
     lead = "dry run, nothing was stored: " if dry_run else ""
@@ -316,6 +318,7 @@ def _print_json(result: _Result, *, dry_run: bool) -> None:
             "outcome": outcome.word if outcome else None,
             "message": outcome.why if outcome else "",
             "change_id": outcome.change_id if outcome else None,
+            "warnings": [*outcome.warnings] if outcome else [],
         }
         items.append({**item})
     counts = Counter(step.standing.value for step in result.steps)
