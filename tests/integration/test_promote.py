@@ -16,7 +16,8 @@ from core.app.bootstrap.promotion import open_source
 from core.app.bootstrap.stores import utc_now
 from core.app.program import open_app
 from core.app.settings import load_settings
-from core.changes.promotion.promoter import Promoter, Target, take_all
+from core.changes.promotion.promoter import Promoter, Target
+from core.changes.promotion.taking import take, take_shown
 from core.domain.models import MemoryRequest, Operation, SubmitContext
 from core.domain.models.knowledge import ITEM_KINDS
 from core.domain.tasks import over_all_tenants
@@ -245,7 +246,7 @@ def test_what_moved_since_it_was_shown_is_left_alone(sides: Sides) -> None:
     sides.at(sides.staging).bring(kind="MEMORY", id="m-2", content="Fridays are short")
     production = sides.at(sides.production)
 
-    async def learnt_meanwhile() -> tuple[dict[str, str], str]:
+    async def learnt_meanwhile() -> tuple[dict[str, str], list[str]]:
         with over_all_tenants():
             target = load_settings({"database_url": url_of(production.database)})
             source = load_settings({"database_url": url_of(sides.staging.database)})
@@ -255,6 +256,7 @@ def test_what_moved_since_it_was_shown_is_left_alone(sides: Sides) -> None:
                     source=opened,
                     target=Target(
                         app.stores.pages,
+                        app.stores.knowledge,
                         app.stores.agents,
                         app.stores.changes,
                         app.stores.steps,
@@ -274,11 +276,12 @@ def test_what_moved_since_it_was_shown_is_left_alone(sides: Sides) -> None:
                 )
                 context = SubmitContext(key="k", tenant_id="t", agent_id="a")
                 await app.gate.submit(learns, context)
-                late = await promoter.take(old)  # it came between the plan and the lock
-                done = {step.id: word.word async for step, word in take_all(promoter, shown)}
-                return done, late.word
+                # It came between the plan and the lock.
+                late = [one.word async for _, one in take(promoter, [old])]
+                done = {step.id: one.word async for step, one in take_shown(promoter, shown)}
+                return done, late
 
-    assert asyncio.run(learnt_meanwhile()) == ({"m-krw": "moved", "m-2": "created"}, "refused")
+    assert asyncio.run(learnt_meanwhile()) == ({"m-krw": "moved", "m-2": "created"}, ["refused"])
     shown = production.ask("knowledge", "show", "m-krw")
     assert shown["content"] == "Amounts are in EUR"
 

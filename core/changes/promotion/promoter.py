@@ -1,4 +1,4 @@
-"""Plan a promotion and carry it out: reads of two databases, writes through one gate.
+"""Plan a promotion from what two databases know; `taking.py` carries it out.
 
 Which state both had in common is known from the last promotion, whose key says what was promoted;
 where there was none, from the newest state of the target that the source had once, too.
@@ -6,18 +6,16 @@ where there was none, from the newest state of the target that the source had on
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
 
-from core.changes.promotion.plan import Origin, Standing, Step, decide, hash_of, request_of
+from core.changes.promotion.plan import Origin, Standing, Step, decide, hash_of
 from core.changes.steps import StoredStates, files_of
 from core.changes.three_way_merge import State
 from core.decision_table import same_table
 from core.domain.errors import NotFound, RuleInvalid
-from core.domain.hashing import ABSENT, name_key, same_key, state_hash, text_hash
+from core.domain.hashing import ABSENT, name_key, same_key, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,
@@ -28,31 +26,25 @@ from core.domain.models import (
     FileRef,
     Kind,
     KnowledgeItem,
-    Operation,
-    Receipt,
-    ReceiptStatus,
     Snapshot,
-    SubmitContext,
 )
-from core.domain.models import Origin as AskedBy
 from core.domain.models.audit import ERASED
 from core.domain.ports import (
     Agents,
     ChangeLog,
     Gate,
+    Knowledge,
     KnowledgePages,
     KnowledgePast,
     SkillStore,
     Steps,
 )
-from core.knowledge.transfer.importer import OF_THE_LINE
 from core.skills.references import in_order
 
-_PREFIX = "promote:"
+PREFIX = "promote:"
 _PAGE = 500
 _MOST_VERSIONS = 200
-_DONE = {ChangeStatus.APPLIED, ChangeStatus.REVERTED}
-_OPEN = {ChangeStatus.APPLYING, ChangeStatus.HELD, ChangeStatus.STALE, ChangeStatus.REJECTED}
+DONE = {ChangeStatus.APPLIED, ChangeStatus.REVERTED}
 
 
 @dataclass(frozen=True)
@@ -73,20 +65,12 @@ class Target:
     """Where it goes, with the gate through which it does."""
 
     pages: KnowledgePages
+    knowledge: Knowledge
     agents: Agents
     changes: ChangeLog
     steps: Steps
     skills: SkillStore
     gate: Gate
-
-
-class Outcome(NamedTuple):
-    """What a step came to, and why; `change_id` names the change where there is one."""
-
-    word: str
-    why: str = ""
-    change_id: str | None = None
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -128,48 +112,14 @@ class Promoter:
         by_name, by_text = _index(there, ours)
         for item in ours:
             known = there.get((item.kind, item.id))
-            if known is None:
-                known = by_name.get((item.kind, name_key(item.name))) or by_text.get(
-                    (item.kind, same_key(item.state.content))
-                )
+            known = known or by_name.pop((item.kind, name_key(item.name)), None)
+            known = known or by_text.pop((item.kind, same_key(item.state.content)), None)
             if known is not None:
                 met.add((item.kind, known.id))
             made.append(await self._step(item, known))
         met |= {(step.kind, step.id) for step in unreadable}
         only = [step for key, step in there.items() if key not in met]
         return [*_ordered(made), *unreadable, *map(self._only_there, only)]
-
-    async def take(self, step: Step) -> Outcome:
-        """Carry out a step that writes. Raises DependencyDown."""
-        hashes = hash_of(step.before), str(step.is_listed)
-        whose = self.to.tenant_id, self.to.id, step.kind, step.id
-        base = f"{_PREFIX}{step.source}:{text_hash(json.dumps([*whose, *hashes]))[:32]}"
-        key, earlier = base, await self.target.changes.find(base)
-        while earlier is not None and earlier.status in _DONE:  # it stands no more
-            key = f"{base}:{earlier.id}"
-            earlier = await self.target.changes.find(key)
-        reason = earlier.reason if earlier and earlier.status in _OPEN else self._reason(step)
-        context = SubmitContext(
-            key=key,
-            tenant_id=self.to.tenant_id,
-            agent_id=self.to.id,
-            origin=AskedBy.IMPORT,
-            expects=None if step.is_listed else hash_of(step.before),
-        )
-        try:
-            receipt = await self.target.gate.submit(request_of(step, reason), context)
-        except OF_THE_LINE as error:
-            return Outcome("refused", error.advice)
-        was_rejected = earlier is not None and earlier.status is ChangeStatus.REJECTED
-        return _outcome(receipt, was_rejected=was_rejected)
-
-    def _reason(self, step: Step) -> str:
-        agent, tenant = self.agent.id, self.agent.tenant_id
-        if step.is_deleted:
-            return Message("promote.reason_gone", place=self.place, agent=agent, tenant=tenant)
-        return Message(
-            "promote.reason", place=self.place, agent=agent, tenant=tenant, version=step.version
-        )
 
     async def _ours(self) -> tuple[list[_Ours], list[Step]]:
         """Return what the source's agent knows, and the skills that are not on record there."""
@@ -276,7 +226,7 @@ class Promoter:
 
     async def _origin(self, item: _Ours, there: State | None, chain: Sequence[Change]) -> Origin:
         """Return the state that both sides had in common."""
-        promoted = [one for one in chain if one.key.startswith(_PREFIX) and one.status in _DONE]
+        promoted = [one for one in chain if one.key.startswith(PREFIX) and one.status in DONE]
         if promoted:
             return await self._promoted(item, promoted[-1])
         if not chain and there is None:
@@ -315,24 +265,6 @@ class Promoter:
 
     async def _read(self, state: Snapshot) -> State | None:
         return await StoredStates(self.source.changes).read(state)
-
-
-async def take_all(
-    promoter: Promoter, shown: Sequence[Step]
-) -> AsyncIterator[tuple[Step, Outcome]]:
-    """Carry out the steps that were shown; what has moved since is left and said so.
-
-    Raises DependencyDown.
-    """
-    fresh = {(step.kind, step.id): step for step in await promoter.plan()}
-    for step in shown:
-        now = fresh.get((step.kind, step.id))
-        if not step.writes:
-            continue
-        if now is None or now.mark != step.mark:
-            yield step, Outcome("moved", Message("promote.moved"))
-        else:
-            yield step, await promoter.take(now)
 
 
 def _snapshot(item: KnowledgeItem, files: Mapping[str, FileRef] | None = None) -> Snapshot:
@@ -391,33 +323,3 @@ def _ordered(steps: Sequence[Step]) -> list[Step]:
     ordered = [skills[name] for name in in_order(bundles)]
     rest = [step for name, step in skills.items() if name not in bundles]
     return [*(step for step in steps if step.kind is not Kind.SKILL), *ordered, *rest]
-
-
-_WORDS = {
-    ReceiptStatus.HELD: "held",
-    ReceiptStatus.KNOWN: "known",
-    ReceiptStatus.ATTACHED: "updated",
-    ReceiptStatus.REFUSED: "refused",
-    ReceiptStatus.FAILED: "failed",
-}
-_DID = {
-    Operation.CREATE: "created",
-    Operation.UPDATE: "updated",
-    Operation.DELETE: "deleted",
-}
-
-
-def _outcome(receipt: Receipt, *, was_rejected: bool) -> Outcome:
-    word = _WORDS.get(receipt.status)
-    if getattr(receipt.message, "code", "") == "receipt.waits":  # of a dry run, too
-        word = "held"
-    if was_rejected:
-        word = "rejected"
-    word = word or _DID[receipt.operation or Operation.UPDATE]
-    why = receipt.message if word in {"held", "refused", "failed", "rejected"} else ""
-    return Outcome(word, why, receipt.change_id, receipt.warnings)
-
-
-def has_failed(outcome: Outcome) -> bool:
-    """Whether a step did not come to what was asked: it was refused, or what it met has moved."""
-    return outcome.word in {"refused", "failed", "moved"}

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from core.app.program import App
     from core.app.settings import Settings
     from core.changes.promotion.plan import Step
-    from core.changes.promotion.promoter import Outcome, Promoter, Source
+    from core.changes.promotion.promoter import Promoter, Source
+    from core.changes.promotion.taking import Outcome
     from core.domain.models import Agent
     from core.domain.ports import Agents
 
+_SHOWN_WARNINGS = 20
 _SHOWN = ("new", "changed", "merged", "conflict", "only_in_target", "kept", "unreadable", "same")
 
 
@@ -56,10 +58,8 @@ class _Result:
     @property
     def has_failed(self) -> bool:
         """Whether something could not be promoted."""
-        from core.changes.promotion.promoter import has_failed
-
         unreadable = any(step.standing == "unreadable" for step in self.steps)
-        return unreadable or any(has_failed(outcome) for outcome in self.outcomes.values())
+        return unreadable or any(outcome.has_failed for outcome in self.outcomes.values())
 
     @property
     def writes(self) -> list[Step]:
@@ -156,6 +156,7 @@ def _settings(url: str, option: str, *, is_source: bool = False) -> Settings:
 async def _look(asked: _Asked, *, dry_run: bool) -> _Result:
     """Return what there is to promote; in a dry run also what would become of each step."""
     from core.app import program
+    from core.changes.promotion.taking import take
 
     async with (
         _source(asked) as source,
@@ -163,8 +164,8 @@ async def _look(asked: _Asked, *, dry_run: bool) -> _Result:
     ):
         promoter = await _promoter(asked, source, app)
         result = _Result(await promoter.plan())
-        for step in result.writes if dry_run else ():
-            result.outcomes[step.kind, step.id] = await promoter.take(step)
+        async for step, outcome in take(promoter, result.writes if dry_run else ()):
+            result.outcomes[step.kind, step.id] = outcome
     return result
 
 
@@ -172,13 +173,13 @@ async def _promote(asked: _Asked, result: _Result) -> None:
     """Carry out what was shown."""
 
     async def work(app: App) -> None:
-        from core.changes.promotion.promoter import take_all
+        from core.changes.promotion.taking import take_shown
         from core.entrypoints.cli.progress import count_bar
 
         async with _source(asked) as source:
             promoter = await _promoter(asked, source, app)
             with count_bar("promoting") as advance:
-                async for step, outcome in take_all(promoter, result.steps):
+                async for step, outcome in take_shown(promoter, result.steps):
                     result.outcomes[step.kind, step.id] = outcome
                     advance(1)
 
@@ -224,6 +225,7 @@ async def _promoter(asked: _Asked, source: Source, app: App) -> Promoter:
         source=source,
         target=Target(
             pages=stores.pages,
+            knowledge=stores.knowledge,
             agents=stores.agents,
             changes=stores.changes,
             steps=stores.steps,
@@ -292,12 +294,15 @@ def _end(result: _Result, *, dry_run: bool, as_json: bool) -> None:
 
 
 def _tell(result: _Result, *, dry_run: bool) -> None:
-    for step in result.writes:
-        outcome = result.outcomes.get((step.kind, step.id))
+    told = [(step, result.outcomes.get((step.kind, step.id))) for step in result.writes]
+    for step, outcome in told:
         if outcome and outcome.why:
             talk(f"{step.name}: {outcome.word}: {outcome.why}")
-        for warning in outcome.warnings if outcome else ():
-            talk(f"{step.name}: warning: {warning}")
+    warned = [(step, one.warnings[0]) for step, one in told if one and one.warnings]
+    for step, warning in warned[:_SHOWN_WARNINGS]:
+        talk(f"{step.name}: warning: {warning}")
+    if len(warned) > _SHOWN_WARNINGS:
+        talk(f"{len(warned)} with a warning; --json gives them all, also with --dry-run")
     counts = Counter(outcome.word for outcome in result.outcomes.values())
     words = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
     lead = "dry run, nothing was stored: " if dry_run else ""
