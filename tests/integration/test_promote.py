@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -153,6 +154,9 @@ def test_what_production_took_back_or_deleted_stays_away(sides: Sides) -> None:
     assert done["refund"] == ("kept", None)
     sides.at(sides.staging).bring(kind="MEMORY", id="m-krw", content="Amounts are in won")
     assert sides.promote()["Amounts are in won"] == ("conflict", "held")
+    (held,) = production.held()
+    sides.at(sides.production).ask("changes", "approve", held)
+    assert sides.promote()["Amounts are in won"] == ("same", None)
 
 
 def test_what_only_production_knows_goes_only_when_asked(sides: Sides) -> None:
@@ -284,6 +288,22 @@ def test_what_moved_since_it_was_shown_is_left_alone(sides: Sides) -> None:
     assert asyncio.run(learnt_meanwhile()) == ({"m-krw": "moved", "m-2": "created"}, ["refused"])
     shown = production.ask("knowledge", "show", "m-krw")
     assert shown["content"] == "Amounts are in EUR"
+
+
+def test_a_kind_without_its_package_is_told_and_the_rest_goes_in(sides: Sides) -> None:
+    with psycopg.connect(sides.staging.database) as conn:
+        conn.execute("INSERT INTO kind_packages VALUES ('GLOSSARY', 'skill-worker-glossary')")
+        conn.execute(
+            "INSERT INTO knowledge_versions (item_id, version, kind, tenant_id, agent_id, name,"
+            " name_key, content, hash, same_key, change_id) VALUES"
+            " ('g', 1, 'GLOSSARY', 't', 'a', 'GMV', 'gmv', 'gross', 'h', 'k', 'c')"
+        )
+    production = sides.at(sides.production)
+    code, out, err = production.call(*sides.arguments("--yes", "--json"))
+    assert code == 1, err
+    items = json.loads(out)["items"]
+    assert {item["name"]: item["outcome"] for item in items}["GMV"] == "refused"
+    assert [item["outcome"] for item in items].count("created") == 4
 
 
 def test_no_password_is_told(sides: Sides) -> None:

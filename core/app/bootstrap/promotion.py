@@ -7,7 +7,11 @@ from contextlib import asynccontextmanager
 
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.change_log import PostgresChangeLog
-from core.adapters.postgres.knowledge import PostgresKnowledgePages, PostgresKnowledgePast
+from core.adapters.postgres.knowledge import (
+    PostgresKnowledgePages,
+    PostgresKnowledgePast,
+    packages_in,
+)
 from core.app.bootstrap.stores import open_database
 from core.app.settings import Settings
 from core.changes.promotion.promoter import Source
@@ -26,4 +30,5 @@ async def open_source(settings: Settings) -> AsyncIterator[Source]:
             past=PostgresKnowledgePast(pool),
             agents=PostgresAgents(pool, sets_up_new=False, keeps_raw=True),
             changes=PostgresChangeLog(pool, nobody, nowhere),
+            packages=tuple(await packages_in(pool)),
         )

@@ -52,12 +52,14 @@ class Source:
     """Where knowledge comes from: one database, which is only read.
 
     Skills are read from the changes on record in it, so that its skill API is not needed.
+    `packages` are the kinds that packages brought it.
     """
 
     pages: KnowledgePages
     past: KnowledgePast
     agents: Agents
     changes: ChangeLog
+    packages: Sequence[Kind] = ()
 
 
 @dataclass(frozen=True)
@@ -289,13 +291,13 @@ _Known = dict[tuple[Kind, str], Step]
 
 
 def _index(there: _Known, ours: Sequence[_Ours]) -> tuple[_Known, _Known]:
-    """Return what the target knows under ids of its own: tables by name, the others by text."""
+    """Return what the target knows under ids of its own: by name, and by text."""
     taken = {(item.kind, item.id) for item in ours}
     own = [step for key, step in there.items() if key not in taken and step.before]
     by_name: _Known = {}
     by_text: _Known = {}
     for one in own:
-        if one.kind is Kind.DMN_RULE:
+        if one.kind not in {Kind.MEMORY, Kind.SKILL}:
             by_name[one.kind, name_key(one.name)] = one
         if one.kind is not Kind.SKILL and one.before:
             by_text[one.kind, same_key(one.before.text)] = one

@@ -11,6 +11,7 @@ import yaml
 from core.domain.errors import InvalidInput
 from core.domain.messages import Message
 from core.domain.text import one_line
+from core.skills.document.markdown import lines_of
 
 _FENCE = re.compile(r"---[ \t]*")
 # Cursor writes patterns without quotes, which YAML reads as an alias, a tag or a mapping.
@@ -35,7 +36,7 @@ def split_head(text: str) -> tuple[str, str]:
 
     Raises InvalidInput if the head has no end.
     """
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     if not lines or not _FENCE.fullmatch(lines[0].strip("\r\n")):
         return "", text
     for at, line in enumerate(lines[1:], 1):

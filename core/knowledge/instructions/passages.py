@@ -47,7 +47,7 @@ def unmanaged(text: str) -> str:
 
     A block without an end reaches to the end of the file; one that begins it makes it all ours.
     """
-    lines = text.splitlines(keepends=True)
+    lines = lines_of(text)
     kept, block = list(lines), ""
     opened = 0
     for at, line in enumerate(lines):

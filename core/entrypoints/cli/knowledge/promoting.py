@@ -234,7 +234,7 @@ async def _promoter(asked: _Asked, source: Source, app: App) -> Promoter:
         ),
         agent=agent,
         to=to,
-        kinds=await app.item_kinds(),
+        kinds=tuple(dict.fromkeys((*await app.item_kinds(), *source.packages))),
         place=asked.place,
         now=utc_now(),
         delete=asked.delete,
