@@ -14,7 +14,6 @@ import typer
 
 from core.domain.errors import ConfigurationError, DatabaseDown, NotFound
 from core.domain.messages import Message
-from core.entrypoints.cli.diff import states_diff
 from core.entrypoints.cli.exits import FAILED, WrongCall, see_help
 from core.entrypoints.cli.options import Json
 from core.entrypoints.cli.output import print_json, print_table, say, talk
@@ -276,6 +275,8 @@ def _show(result: _Result) -> None:
 
 
 def _diff(step: Step) -> str:
+    from core.entrypoints.cli.diff import states_diff
+
     return "" if step.is_listed else states_diff(step.kind, step.name, step.before, step.after)
 
 
