@@ -198,6 +198,11 @@ def test_another_tenant_an_older_copy_and_wrong_calls(sides: Sides) -> None:
     assert production.call("agents", "add", *named)[0] == 0
     assert set(sides.promote("--to-tenant", "live").values()) == {("new", "created")}
     assert set(sides.promote("--to-tenant", "live").values()) == {("same", None)}
+    own = ("knowledge", "promote", "--from", url_of(sides.staging.database), "--agent", "a")
+    assert (
+        production.ask(*own, "--dry-run")["counts"]
+        == production.ask(*sides.arguments("--dry-run"))["counts"]
+    )
     asked = production.fails(*sides.arguments(), code=2)
     assert "add --yes" in str(asked["message"])
     http = ("knowledge", "promote", "--from", "https://u:secret@x", "--to", "x", "--agent", "a")

@@ -73,15 +73,15 @@ def promote(
             "--from", metavar="URL", help="PostgreSQL database to read, as in DATABASE_URL."
         ),
     ],
-    to: Annotated[
-        str,
-        typer.Option(
-            "--to", metavar="URL", help="PostgreSQL database to write to, by its change gate."
-        ),
-    ],
     agent: Annotated[
         str, typer.Option("--agent", metavar="AGENT", help="Agent whose knowledge is promoted.")
     ],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to", metavar="URL", help="Database to write to; without it this installation's own."
+        ),
+    ] = None,
     tenant: Annotated[
         str | None, typer.Option("--tenant", metavar="TENANT", help="Whose agent it is.")
     ] = None,
@@ -108,7 +108,7 @@ def promote(
         raise WrongCall(Message("promote.say_yes"), hint=see_help("knowledge promote"))
     asked = _Asked(
         source=_settings(from_, "--from", is_source=True),
-        target=_settings(to, "--to"),
+        target=_settings(to, "--to") if to is not None else load(interactive=True),
         place=place_of(from_),
         agent=agent,
         tenant=tenant,
