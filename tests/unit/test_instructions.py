@@ -119,6 +119,16 @@ def test_includes_are_read_as_claude_code_reads_them(tmp_path: Path) -> None:
     assert [one.is_note for one in found.troubles] == [True, True, False, True]
 
 
+def test_no_more_includes_than_a_person_writes_are_read(tmp_path: Path) -> None:
+    many = "".join(f"@{n}.md @again.md\n" for n in range(1_100))
+    found = read(tmp_path, {"CLAUDE.md": many, "999.md": "- in\n", "1000.md": "- out\n"})
+    assert "out" not in [one.text for one in found.instructions]
+    too_many = "more than 1000 paths are included in one file; from here on they are not read"
+    assert [one for one in troubles(found) if "more than" in one[2]] == [
+        ("CLAUDE.md", 1000, too_many)
+    ]
+
+
 def test_nothing_outside_the_folder_is_read(tmp_path: Path) -> None:
     secret = tmp_path / "secret.md"
     secret.write_text("- the secret\n", encoding="utf-8")

@@ -62,20 +62,26 @@ def unmanaged(text: str) -> str:
 
 
 def includes(text: str) -> list[Include]:
-    """Return what a text includes by `@path`, outside code. Raises BundleInvalid if too long."""
+    """Return what a text includes by `@path`, outside code, each path once.
+
+    Raises BundleInvalid if it has too many lines.
+    """
     lines = lines_of(text)
     for block in blocks(text):
         if block.kind in _CODE:
             lines[block.first : block.after] = ["\n"] * (block.after - block.first)
-    found: list[Include] = []
+    found: dict[str, Include] = {}
     line = 1
     for part in re.split(r"(\n[ \t]*\n)", "".join(lines).replace("\r\n", "\n")):
         plain = CODE_SPAN.sub(_blank, _uncommented(part))
+        at, counted = line, 0
         for one in _INCLUDE.finditer(plain):
-            at = line + plain.count("\n", 0, one.start())
-            found.append(Include(at, one[1].replace("\\ ", " ")))
+            at += plain.count("\n", counted, one.start())
+            counted = one.start()
+            path = one[1].replace("\\ ", " ")
+            found.setdefault(path, Include(at, path))
         line += part.count("\n")
-    return found
+    return [*found.values()]
 
 
 def _blank(found: re.Match[str]) -> str:

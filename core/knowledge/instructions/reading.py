@@ -29,6 +29,7 @@ from core.skills.validation.paths import LITTER, SKILL_MD
 MAX_TEXT_BYTES = 2**20
 MAX_TABLE_BYTES = 20_000_000
 MAX_HOPS = 5  # as in Claude Code
+MAX_INCLUDES = 1_000  # of one file
 SYNC_RECORD = ".skill-worker/sync.json"
 _NESTED = frozenset(("AGENTS.md", "CLAUDE.md"))
 _HIDDEN = frozenset((".claude", ".cursor", ".github"))
@@ -172,7 +173,11 @@ class _Reader:
                 self._found.instructions.append(_instruction(path, passage, reach))
         if posixpath.basename(above[0]) != "CLAUDE.md":
             return  # only Claude Code includes
-        for included in includes(body):
+        found = includes(body)
+        if len(found) > MAX_INCLUDES:
+            why = Message("instructions.many_includes", most=MAX_INCLUDES)
+            self._trouble(path, found[MAX_INCLUDES].line, why)
+        for included in found[:MAX_INCLUDES]:
             try:
                 self._include(path, included.path, reach, above)
             except _Unreadable as error:
