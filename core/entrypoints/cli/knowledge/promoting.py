@@ -144,12 +144,27 @@ def _settings(url: str, option: str, *, is_source: bool = False) -> Settings:
     """
     from core.app.settings import load_settings
 
-    if urlsplit(url).scheme not in {"postgresql", "postgres"}:
-        said = Message("promote.no_database", option=option)
-        raise WrongCall(said, hint=see_help("knowledge promote"))
+    _check_address(url, option)
     if is_source:
         return load_settings({"database_url": url, "embedding_model": None})
     return load({"database_url": url}, interactive=True)
+
+
+def _check_address(url: str, option: str) -> None:
+    """Raise WrongCall, which quotes nothing of it, for what is no address of a database.
+
+    libpq takes a password with a bare ? or #, at which other readers of addresses end the host:
+    they would take the password for the place.
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in {"postgresql", "postgres"}:
+        said = Message("promote.no_database", option=option)
+        raise WrongCall(said, hint=see_help("knowledge promote"))
+    if url.count("@") > ("@" in parts.netloc):
+        raise WrongCall(Message("promote.no_escape", option=option))
 
 
 async def _look(asked: _Asked, *, dry_run: bool) -> _Result:
