@@ -58,8 +58,8 @@ def test_what_knowledge_sync_wrote_is_not_learnt_again(tmp_path: Path) -> None:
             ".claude/skills/theirs/SKILL.md": "---\nname: theirs\ndescription: d\n---\nx\n",
             ".claude/skills/own/SKILL.md": "---\nname: own\ndescription: d\n---\nx\n",
             "rules/synced.dmn": "<x/>",
-            ".skill-worker/sync.json": '{"files": {"AGENTS.md": "0", "rules/synced.dmn": "0",'
-            ' ".claude/skills/theirs": "0"}}',
+            ".skill-worker/sync.json": '{"sources": {"claude t/a": {"AGENTS.md": {},'
+            ' "rules/synced.dmn": {}, ".claude/skills/theirs/SKILL.md": {}}}}',
         },
     )
     assert said(found) == [("AGENTS.md", 1, "ours"), ("AGENTS.md", 9, "mine")]

@@ -296,12 +296,12 @@ class _Reader:
                 yield path
 
     def _written_by_sync(self) -> Collection[str]:
-        """Return the files and folders that `knowledge sync` has written as a whole."""
+        """Return the files that `knowledge sync` has written, or written into."""
         if not os.path.lexists(os.path.join(self._root, SYNC_RECORD)):
             return ()
         try:
-            files = json.loads(self._text(SYNC_RECORD))["files"]
-            return frozenset(str(path).rstrip("/") for path in dict(files))
+            sources = dict(json.loads(self._text(SYNC_RECORD))["sources"])
+            return frozenset(str(path) for files in sources.values() for path in dict(files))
         except _Unreadable as error:
             self._trouble(SYNC_RECORD, 1, error.why)
         except (InvalidInput, ValueError, KeyError, TypeError, RecursionError):
