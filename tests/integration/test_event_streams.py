@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
-import sys
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -24,6 +22,7 @@ from core.app.settings import Settings
 from core.domain.models import Agent, NewFeedback, RunEvent
 from core.domain.models.access import Role
 from tests.support.databases import HOME_VARIABLE, url_of
+from tests.support.forked import script
 from tests.support.streams import Heard, listening, served, take
 from tests.support.waiting import AT_LAST
 
@@ -175,10 +174,7 @@ async def test_what_other_processes_write_comes_too_in_one_order_for_all(
     ):
         await take(one, 1)
         await take(other, 1)
-        children = [
-            subprocess.Popen([sys.executable, "-c", _EMIT, database, str(each)])
-            for _ in range(writers)
-        ]
+        children = [script(_EMIT, database, str(each)) for _ in range(writers)]
         first, second = await take(one, each * writers), await take(other, each * writers)
         assert [child.wait() for child in children] == [0] * writers
     assert [heard.id for heard in first] == [heard.id for heard in second]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +20,7 @@ from core.adapters.postgres.pool import open_pool
 from core.domain.models import FeedbackStatus, NewFeedback, Outcome
 from core.testing.determinism import counting_ids
 from tests.support.databases import HOME_VARIABLE
+from tests.support.forked import script
 from tests.support.waiting import AT_LAST, SOON
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
@@ -96,9 +96,7 @@ async def test_what_a_killed_worker_had_is_done_by_another(database: str) -> Non
         jobs = Jobs(pool)
         inbox = PostgresInbox(pool, jobs, counting_ids("feedback"))
         await inbox.add("cli", pieces(1))
-        with subprocess.Popen(
-            [sys.executable, "-c", _HANG, database], stdout=subprocess.PIPE, text=True
-        ) as victim:
+        with script(_HANG, database, stdout=subprocess.PIPE) as victim:
             assert victim.stdout is not None
             line = await asyncio.to_thread(victim.stdout.readline)
             victim.kill()

@@ -1,4 +1,4 @@
-"""A Popen for commands of the program, forked from a process that has all imports."""
+"""A Popen for commands and scripts, forked from a process that has all imports."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import AnyStr
+from typing import Any, AnyStr
 
-from tests.support.warm import LENGTH, STREAMS, WORD
+from tests.support.warm import LENGTH, SCRIPT, STREAMS, WORD
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,6 +43,11 @@ def warm_address() -> str:
     atexit.register(end)
     assert warm.stdout.readline() == b"ready\n"
     return address
+
+
+def script(code: str, *arguments: str, **given: Any) -> Forked[str]:
+    """Start a script that uses the program, as `python -c` would; it has ours as its folder."""
+    return Forked([SCRIPT, code, *arguments], encoding="utf-8", **{"cwd": ROOT, **given})
 
 
 class Forked(subprocess.Popen[AnyStr]):
