@@ -58,7 +58,6 @@ class World(NamedTuple):
 
     client: httpx.AsyncClient
     app: App
-    routes: Mapping[str, frozenset[str]]
     of_t: Mapping[str, str]
 
     async def secret(self, *roles: Role, life: timedelta | None = None, **given: str) -> str:
@@ -103,7 +102,7 @@ async def world(database: str, tmp_path: Path) -> AsyncIterator[World]:
         ids = await _taught(app)
         transport = httpx.ASGITransport(_hung_up_on(serving.around(Starlette())))
         async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
-            yield World(client, app, _routes(), ids)
+            yield World(client, app, ids)
 
 
 def _hung_up_on(app: ASGIApp) -> ASGIApp:
@@ -201,11 +200,12 @@ def _calls() -> Iterator[tuple[str, Route]]:
     return ((route, way) for route, ways in FOREIGN.items() for way in ways)
 
 
-async def test_every_route_and_each_name_of_something_is_told_here(world: World) -> None:
-    assert set(world.routes) == set(FOREIGN)
+def test_every_route_and_each_name_of_something_is_told_here() -> None:
+    routes = _routes()
+    assert set(routes) == set(FOREIGN)
     for route, ways in FOREIGN.items():
         asked = " ".join(way.path for way in ways)
-        for name in world.routes[route] & NAMES:
+        for name in routes[route] & NAMES:
             assert f"{name}=" in asked or f"{{{name}}}" in route, f"{route} {name}"
 
 

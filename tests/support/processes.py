@@ -13,6 +13,7 @@ from tests.support.forked import script
 from tests.support.waiting import wait_until
 
 _HOLD = """
+import sys
 from pathlib import Path
 from core.adapters.embedded.postgres import embedded_postgres
 with embedded_postgres(Path(sys.argv[1])) as uri:
@@ -20,6 +21,7 @@ with embedded_postgres(Path(sys.argv[1])) as uri:
     sys.stdin.read()
 """
 _COME_AND_GO = """
+import sys
 from pathlib import Path
 import psycopg
 from core.adapters.embedded.postgres import embedded_postgres
