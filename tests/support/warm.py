@@ -7,6 +7,7 @@ environment, signals and streams in the same way; what it imports goes untested.
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -89,6 +90,8 @@ def _import_all() -> None:
 
     command_tree()  # takes each command longer than all else that it does
     create_api(Opened())
+    gc.collect()
+    gc.freeze()
 
 
 def _keep(asked: socket.socket, head: bytes, streams: list[int]) -> bool:
