@@ -8,8 +8,7 @@ from typing import NoReturn
 
 import pytest
 
-# The first has no window to draw, and takes a third less CPU time for the same engine.
-PROGRAMS = ("chromium-headless-shell", "/usr/bin/chromium", "chromium", "google-chrome")
+PROGRAMS = ("/usr/bin/chromium", "chromium", "google-chrome")
 NEEDED = ("CI", "BROWSER_TESTS")  # if one of these is set, nothing may be missing
 
 
