@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -34,9 +34,10 @@ from core.agent.loop.middleware import (
     said_in,
     trace_in_place,
 )
-from core.agent.loop.prompt import first_message
+from core.agent.loop.prompt import first_message, told_receipts
 from core.agent.loop.tool_args import ARGUMENTS, denied_in_words
 from core.agent.model.chat_model import last_words, prompt, usage_of
+from core.agent.replay.recorded import Recording, forked
 from core.domain.errors import IterationsExhausted, NoCommit, PrepareFailed, RunFailed
 from core.domain.messages import Message, joined, term
 from core.domain.models import (
@@ -163,14 +164,31 @@ async def process_feedback_with_react(
     own = create_feedback_react_agent(agent_id, feedback_content, deps=run)
     if not own.can_write and await own.saved() is None:
         return await _all_denied(own)
-    failure: RunFailed | None = None
-    try:
-        messages = await _run(own, feedback_content, run)
-    except IterationsExhausted as error:
-        messages, failure = await own.messages(), error
-    verdict = _verdict(messages, await _spent_on_skills(messages, run), failure)
+    _, verdict = await _ended(own, _run(own, feedback_content, run))
     await run_finished(run, verdict)
     return verdict
+
+
+async def repeat_with_react(
+    own: ReactAgent, start: Sequence[AnyMessage]
+) -> tuple[Sequence[AnyMessage], Verdict]:
+    """Run the agent of a dry run from these messages on; return all messages and the verdict.
+
+    Raises what `process_feedback_with_react` raises.
+    """
+    return await _ended(own, own.invoke({"messages": [*start]}))
+
+
+async def _ended(
+    own: ReactAgent, running: Awaitable[list[AnyMessage]]
+) -> tuple[list[AnyMessage], Verdict]:
+    """Wait for a run, and return its messages and its verdict."""
+    failure: RunFailed | None = None
+    try:
+        messages = await running
+    except IterationsExhausted as error:
+        messages, failure = await own.messages(), error
+    return messages, _verdict(messages, await _spent_on_skills(messages, own.context.deps), failure)
 
 
 async def _all_denied(own: ReactAgent) -> Verdict:
@@ -196,9 +214,25 @@ async def _run(own: ReactAgent, feedback_content: str, deps: RunDeps) -> list[An
         if deps.candidate.generation > 1:
             # Intents of the last generation: the new thread must see what they came to.
             await deps.shared.gate.resume(deps.fence)
-        denied = own.context.denied
-        start = {"messages": [await first_message(feedback_content, deps=deps, denied=denied)]}
+        start = {"messages": await _begin(own, feedback_content, deps)}
     return await own.invoke(start)
+
+
+async def _begin(own: ReactAgent, feedback_content: str, deps: RunDeps) -> list[AnyMessage]:
+    """Return the first messages of a run: its input, or the first steps of the run it forks.
+
+    Raises RunFailed if those are gone.
+    """
+    shared, candidate = deps.shared, deps.candidate
+    fork = await shared.runs.fork(candidate.thread) if candidate.generation > 1 else None
+    if fork is None:
+        denied = own.context.denied
+        return [await first_message(feedback_content, deps=deps, denied=denied)]
+    messages = await shared.recorded(fork.from_run)
+    if messages is None:
+        raise RunFailed(Message("run.pruned", id=fork.from_run))
+    receipts = await shared.runs.receipts(candidate.id)
+    return forked(Recording(messages), fork.step, told_receipts(receipts))
 
 
 async def _spent_on_skills(messages: Sequence[AnyMessage], deps: RunDeps) -> Usage:

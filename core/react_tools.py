@@ -204,7 +204,6 @@ def _structured(
     )
 
 
-@lru_cache
 def react_tool_schemas(kinds: Kinds = ()) -> tuple[ToolSchema, ...]:
     """Return the tool schemas shown to the model, the same for every run."""
     about, named = _about(kinds), given.arguments(kinds).items()

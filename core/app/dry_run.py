@@ -21,6 +21,7 @@ from core.domain.models import (
     Usage,
     Verdict,
 )
+from core.domain.models.recorded_runs import Fork
 from core.domain.ports import NewId, SkillStore, Spending
 from core.skills.validation.document import description_of
 
@@ -68,6 +69,10 @@ class DryRuns:
     async def receipts(self, candidate_id: str) -> Sequence[Receipt]:  # noqa: ARG002
         """Return no receipts: a dry run makes no changes."""
         return ()
+
+    async def fork(self, thread: str) -> Fork | None:  # noqa: ARG002
+        """Return None: what a dry run decides begins anew."""
+        return None
 
 
 class DrySkills:

@@ -70,6 +70,16 @@ class ExtraPattern(Model):
     pattern: Annotated[str, AfterValidator(_compiles)] = Field(min_length=1, max_length=500)
     severity: ScreenSeverity = ScreenSeverity.HOLD
 
+    @property
+    def masks(self) -> bool:
+        """Whether what it matches is taken out before anything is stored."""
+        return self.severity is ScreenSeverity.MASK
+
+    @property
+    def code(self) -> str:
+        """Its name as the last part of a code, in the letters that codes have."""
+        return re.sub(r"[^a-z0-9]+", "_", self.name.lower()).strip("_") or "pattern"
+
 
 # First parts of the codes of what is found otherwise.
 TAKEN = {*FindingClass, "second_look"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -24,7 +25,7 @@ from core.domain.models import (
     ScreenSeverity,
 )
 from core.domain.text import one_line, shorten
-from core.safety.config import ClassSetting, ScreenConfig
+from core.safety.config import ClassSetting, FindingClass, ScreenConfig
 from core.safety.findings import finding, lines_around, severity_of
 from core.safety.intake import MaskText, masked_again, masked_model
 from core.safety.masking import Masked, mask
@@ -39,6 +40,31 @@ Ask = Callable[[Sequence[Addition]], Awaitable[Sequence[Found]]]
 _M = TypeVar("_M", bound=BaseModel)
 _T = TypeVar("_T")
 _Told = tuple[str, Sequence[Found] | Message]
+
+
+def own_masks(config: ScreenConfig) -> Ask | None:
+    """Return a screen of the patterns of `screen.extra` that mask; None where there are none."""
+    masks = [(extra, re.compile(extra.pattern)) for extra in config.extra if extra.masks]
+    if not masks:
+        return None
+
+    async def find(texts: Sequence[Addition]) -> Sequence[Found]:
+        return [
+            Found(
+                code=extra.code,
+                text=extra.name,
+                severity=ScreenSeverity.MASK,
+                place=text.place,
+                start=one.start(),
+                end=one.end(),
+            )
+            for text in texts
+            for extra, pattern in masks
+            for one in pattern.finditer(text.text)
+            if one[0]
+        ]
+
+    return find
 
 
 class PluginScreens:
@@ -128,7 +154,8 @@ class PluginScreens:
         try:
             async with asyncio.timeout(self._config.plugin_seconds):
                 told = tuple(await ask(texts))
-            why = _checked(told, {text.place: text.text for text in texts})
+            most = None if name == FindingClass.EXTRA else MOST_FOUND  # patterns of one's own
+            why = _checked(told, {text.place: text.text for text in texts}, most)
             if not isinstance(why, Message):
                 return name, why
         except TimeoutError:
@@ -236,9 +263,11 @@ def _said(text: Addition) -> Addition:
     return text.model_copy(update=update)
 
 
-def _checked(told: Sequence[Found], texts: Mapping[str, str]) -> Sequence[Found] | Message:
+def _checked(
+    told: Sequence[Found], texts: Mapping[str, str], most: int | None
+) -> Sequence[Found] | Message:
     """Return what a screen found; why it could not look, if it answers with something else."""
-    if len(told) <= MOST_FOUND and all(_is_there(one, texts) for one in told):
+    if (most is None or len(told) <= most) and all(_is_there(one, texts) for one in told):
         return told
     return Message("screen.wrong_answer", most=MOST_FOUND)
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from core.domain.errors import Refused
 from core.domain.models import Feedback, FeedbackStatus, Outcome, Pause, PauseKind, RunEvent
+from core.domain.models.recorded_runs import Fork
 from core.testing.determinism import ticking_clock
 from core.testing.stores import MemoryInbox, MemoryJournal
 
@@ -56,7 +57,7 @@ class MemoryIntake:
         self._journal = journal or MemoryJournal()
         self._clock = clock or ticking_clock()
 
-    async def revive(self, feedback_id: str) -> Feedback:
+    async def revive(self, feedback_id: str, *, fork: Fork | None = None) -> Feedback:  # noqa: ARG002
         found = await self._inbox.get(feedback_id)
         if not found.status.is_end:
             raise Refused(f"feedback {feedback_id} has not ended: it is {found.status}")

@@ -29,6 +29,7 @@ from core.domain.models import (
     Usage,
     Verdict,
 )
+from core.domain.models.recorded_runs import Fork
 from core.domain.observers import nobody
 from core.domain.ports import NewId, Observer
 from core.domain.text import has_lone_surrogate
@@ -134,6 +135,7 @@ class MemoryRuns:
 
     def __init__(self, *, log: MemoryChangeLog | None = None, new_id: NewId | None = None) -> None:
         self.stored: dict[str, Candidate] = {}
+        self.forks: dict[str, Fork] = {}
         self._log = log
         self._new_id = new_id or counting_ids("candidate")
 
@@ -164,6 +166,9 @@ class MemoryRuns:
         found = self.stored.get(fence.candidate_id)
         if found is None or found.epoch != fence.epoch:
             raise LeaseLost(f"candidate {fence.candidate_id} was taken over")
+
+    async def fork(self, thread: str) -> Fork | None:
+        return self.forks.get(thread)
 
     async def receipts(self, candidate_id: str) -> Sequence[Receipt]:
         changes = self._log.changes.values() if self._log else ()

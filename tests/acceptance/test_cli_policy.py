@@ -62,6 +62,8 @@ NEITHER = {
         "tokens list",
     ),
     "tokens revoke",
+    *("eval compare", "eval run"),
+    *("runs fork", "runs list", "runs replay", "runs show", "runs tag"),
 }
 SKILL = "---\nname: refund\ndescription: How to refund. Use it for refunds.\n---\n# R\n"
 

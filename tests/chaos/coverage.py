@@ -70,6 +70,7 @@ INSIDE = {
     ports.OpenSource,
     ports.PlatformRows,
     ports.Ranking,
+    ports.RunRecords,
     ports.ScreenRecords,
     ports.SkillAuthor,
     ports.Target,

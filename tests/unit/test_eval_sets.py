@@ -11,7 +11,18 @@ from pydantic import JsonValue
 
 SETS = Path(__file__).parents[1] / "evals" / "sets"
 HANDS = ("open", "sealed")
+SHIPPED = Path(__file__).parents[2] / "core" / "entrypoints" / "evals"  # the open sets that ship
 Line = Mapping[str, JsonValue]
+ROUTING = (
+    {"id", "hand", "agent", "known", "feedback", "in_reply_to", "output", "expect"}
+    | {"acceptable", "must_keep", "category", "why"},
+    ("feedback",),
+)
+INTERFERENCE = (
+    {"id", "story", "hand", "kind", "part", "said", "others", "relies", "item"}
+    | {"harmful", "breaks", "why"},
+    ("id",),
+)
 # The fields of a line besides `lang`, and the one or two that no two lines share.
 FIELDS: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "differences": ({"a", "b", "differs"}, ("a", "b")),
@@ -24,11 +35,16 @@ FIELDS: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "streams": ({"pieces", "state", "gone", "asks"}, ("pieces",)),
     "search_short": ({"query", "item", "id"}, ("query",)),
     "search_long": ({"query", "item", "id"}, ("query",)),
+    "routing-a": ROUTING,
+    "routing-b": ROUTING,
+    "interference-a": INTERFERENCE,
+    "interference-b": INTERFERENCE,
 }
 
 
 def lines(hand: str, name: str) -> Sequence[Line]:
-    text = (SETS / hand / f"{name}.jsonl").read_text("utf-8")
+    folder = SHIPPED if hand == "open" and name.startswith("routing") else SETS / hand
+    text = (folder / f"{name}.jsonl").read_text("utf-8")
     return [json.loads(line) for line in text.splitlines()]
 
 
@@ -78,3 +94,32 @@ def test_a_rule_has_rows_where_it_becomes_a_table(hand: str) -> None:
     assert (
         count(hand, "rules", lambda line: bool(line["rows"]) != (line["becomes"] == "table")) == 0
     )
+
+
+@pytest.mark.parametrize("name", ["routing-a", "routing-b"])
+@pytest.mark.parametrize("hand", HANDS)
+def test_a_routed_piece_aims_at_what_is_known(hand: str, name: str) -> None:
+    def is_wrong(line: Line) -> bool:
+        known, expected, other = line["known"], line["expect"], line["acceptable"]
+        assert isinstance(known, list)
+        assert isinstance(expected, list)
+        assert isinstance(other, list)
+        ids = {item["id"] for item in known if isinstance(item, dict)}
+        asked = [one for list_ in (expected, *other) if isinstance(list_, list) for one in list_]
+        aims = [(one["operation"], one["target"]) for one in asked if isinstance(one, dict)]
+        return any(
+            target not in ids if operation in ("UPDATE", "DELETE") else target is not None
+            for operation, target in aims
+        )
+
+    assert count(hand, name, is_wrong) == 0
+
+
+@pytest.mark.parametrize("name", ["interference-a", "interference-b"])
+@pytest.mark.parametrize("hand", HANDS)
+def test_each_change_that_breaks_something_has_a_safe_twin(hand: str, name: str) -> None:
+    twins: dict[str, list[bool]] = {}
+    for line in lines(hand, name):
+        assert line["harmful"] == (line["relies"] is not None) == (line["breaks"] is not None)
+        twins.setdefault(str(line["story"]), []).append(bool(line["harmful"]))
+    assert sum(sorted(pair) != [False, True] for pair in twins.values()) == 0

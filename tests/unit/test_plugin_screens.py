@@ -146,6 +146,32 @@ async def test_what_is_to_be_masked_never_gets_in_wherever_it_stands() -> None:
     assert (told.content, told.target_id) == ("it is [masked:crm.customer]", NUMBER)
 
 
+async def test_patterns_of_ones_own_that_mask_are_never_stored(tmp_path: Path) -> None:
+    (tmp_path / "skill-worker.yaml").write_text(
+        "screen:\n  extra:\n"
+        "    - {name: 사번, pattern: 'E-\\d{6}', severity: mask}\n"
+        "    - {name: Staff Numbers, pattern: 'S-\\d{6}', severity: mask}\n"
+        "    - {name: told, pattern: 'E-', severity: note}\n",
+        encoding="utf-8",
+    )
+    many = " ".join(f"E-{number:06}" for number in range(300))
+    piece = masked_feedback(
+        NewFeedback(tenant_id="t", agent_ids=("a",), content=f"{many} S-000001 E-1")
+    )
+    settings = Settings(skill_worker_config=tmp_path / "skill-worker.yaml")
+    async with open_screens(settings) as opened:
+        assert opened
+        made = await opened.masked(piece)
+        again = await opened.masked(made)
+        (held,) = await opened.find([Addition(text="by S-000002")])
+    assert made.content == " ".join(["[masked:extra.pattern]"] * 300) + (
+        " [masked:extra.staff_numbers] E-1"
+    )
+    assert again.content == made.content
+    assert (held.code, held.severity) == ("extra.staff_numbers", "hold")
+    assert held.quote == "[masked:extra.staff_numbers]"
+
+
 async def test_what_a_screen_could_not_look_at_is_not_stored() -> None:
     piece = masked_feedback(NewFeedback(tenant_id="t", agent_ids=("a",), content="words"))
     with pytest.raises(ScreenDown, match="bad could not look"):

@@ -32,7 +32,7 @@ _EMPTIED = (  # in this order: what is emptied later is found by what is emptied
 )
 _UNNAMED = (
     *("empty_states", "unname_changes", "unname_calls", "unname_events"),
-    "unname_proposals",
+    *("unname_proposals", "unname_tags", "unname_forks"),
 )
 
 

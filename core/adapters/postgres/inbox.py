@@ -46,6 +46,7 @@ from core.domain.models import (
     RunEvent,
 )
 from core.domain.models.findings import counted
+from core.domain.models.recorded_runs import Fork
 from core.domain.observers import nobody, nowhere
 from core.domain.ports import NewId, Observer, Routes
 from core.domain.tasks import over_all_tenants
@@ -370,11 +371,12 @@ class PostgresIntake:
         self._observe = observe
         self._keeps_raw = keeps_raw
 
-    async def revive(self, feedback_id: str) -> Feedback:
+    async def revive(self, feedback_id: str, *, fork: Fork | None = None) -> Feedback:
         async with _over_tenants(self._pool) as conn:
             params = {"id": feedback_id, "turn": await self._jobs.turn(conn)}
             row = await (await conn.execute(sql("intake.revive"), params)).fetchone()
-            if row is None:
+            is_due = fork is None or (row and fork.run.endswith(f":{row['generation']}"))
+            if row is None or not is_due:
                 raise await _refusal(
                     conn,
                     feedback_id,
@@ -382,6 +384,9 @@ class PostgresIntake:
                     Message("feedback.hint_ended"),
                 )
             await conn.execute(sql("intake.reset_verdicts"), params)
+            if fork is not None:
+                told = {"tenant_id": row["tenant_id"], "feedback_id": feedback_id}
+                await conn.execute(sql("run_records.add_fork"), {**told, **fork.model_dump()})
             await self._jobs.defer(conn, [Waiting(feedback_id, row["turn"])])
         return feedback_of(row)
 

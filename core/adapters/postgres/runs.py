@@ -45,6 +45,7 @@ from core.domain.models import (
     Verdict,
 )
 from core.domain.models.deliveries import Route
+from core.domain.models.recorded_runs import Fork
 from core.domain.observers import nobody, nowhere
 from core.domain.ports import NewId, Observer, Routes
 
@@ -182,6 +183,10 @@ class PostgresRuns:
     async def receipts(self, candidate_id: str) -> Sequence[Receipt]:
         rows = await fetch_all(self._pool, "runs.receipts", candidate_id=candidate_id)
         return [receipt_of(Change.model_validate(dict(row))) for row in rows]
+
+    async def fork(self, thread: str) -> Fork | None:
+        row = await fetch_one(self._pool, "run_records.fork", run=thread)
+        return Fork.model_validate(row) if row else None
 
     def _part(self, position: int, part: AgentFeedback) -> dict[str, object]:
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AnyMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
     ChannelVersions,
@@ -168,3 +168,13 @@ def _unreadable(thread: str, why: str) -> RunFailed:
 def postgres_saver(pool: Pool) -> RunSaver:
     """Build a saver, one per run: a saver's lock lets one statement through at a time."""
     return RunSaver(pool)
+
+
+async def recorded_messages(pool: Pool, thread: str) -> Sequence[AnyMessage] | None:
+    """Return the messages of a thread, None if nothing is stored. Raises RunFailed."""
+    config = RunnableConfig(configurable={"thread_id": thread, "checkpoint_ns": ""})
+    found = await postgres_saver(pool).aget_tuple(config)
+    if found is None:
+        return None
+    messages: list[AnyMessage] = found.checkpoint["channel_values"].get("messages", [])
+    return messages

@@ -16,12 +16,8 @@ class PostgresThreads:
 
     async def read(self, thread: str) -> Sequence[Said] | None:
         # Imported late: LangGraph is slow to import, and most commands read no thread.
-        from core.adapters.postgres.saver import postgres_saver
+        from core.adapters.postgres.saver import recorded_messages
         from core.agent.loop.transcript import transcript_of
 
-        found = await postgres_saver(self._pool).aget_tuple(
-            {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
-        )
-        if found is None:
-            return None
-        return transcript_of(thread, found.checkpoint["channel_values"].get("messages", []))
+        found = await recorded_messages(self._pool, thread)
+        return None if found is None else transcript_of(thread, found)

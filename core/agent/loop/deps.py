@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AnyMessage
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from pydantic import JsonValue
@@ -46,6 +47,14 @@ from core.domain.ports import (
 MAX_ITERATIONS = 50
 # Returns why the policy refuses all changes of a kind and operation, None if it may not.
 Denies = Callable[[SubmitContext, Kind, Operation], str | None]
+# Returns the messages of a thread on record, None if there is none.
+ReadThread = Callable[[str], Awaitable[Sequence[AnyMessage] | None]]
+
+
+async def _nothing_recorded(_: str) -> None:
+    return None
+
+
 NO_THREAD = "__no_thread"  # in a run's config: its thread is new, so the saver need not look
 
 
@@ -71,6 +80,7 @@ class ReactDeps:
     denies: Denies = lambda *_: None
     kinds: Kinds = ()  # those that packages add
     keeps_raw: bool = False  # secrets stay in what the model writes and is told
+    recorded: ReadThread = _nothing_recorded
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -152,6 +152,10 @@ log = structlog.get_logger(__name__)
 EVENTS = 20
 EVENT_CHARS = 500
 QUERY_CHARS = 20_000
+_STANDS = (
+    "This run goes on from here anew. What an earlier run of the same feedback came to stands; do"
+    " not do it a second time, and undo of it what you now decide otherwise."
+)
 
 
 async def first_message(
@@ -185,6 +189,17 @@ async def first_message(
     }
     text = f"Decide what this agent should learn, by tool calls.\n\n{fenced_json(data)}"
     return HumanMessage(text, id="first")
+
+
+def told_receipts(receipts: Sequence[Receipt]) -> str:
+    """Return what a run is told that goes on from a step of an earlier one, "" if that is nothing.
+
+    What the earlier one came to stands, whatever of it this one has seen.
+    """
+    if not receipts:
+        return ""
+    data: list[JsonValue] = [one.model_dump(mode="json", exclude_none=True) for one in receipts]
+    return f"{_STANDS}\n\n{fenced_json({'receipts': data})}"
 
 
 async def _refresh(deps: RunDeps) -> None:

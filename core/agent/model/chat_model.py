@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
 from typing import Generic, Literal, TypeVar
 
 import structlog
@@ -20,7 +24,7 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from core.agent.model.errors import translate_model_errors
 from core.agent.prices import Price, tokens_in
-from core.domain.errors import ConfigurationError
+from core.domain.errors import ConfigurationError, InvalidInput
 from core.domain.input_formats.text import explain
 from core.domain.messages import Message, joined
 from core.domain.models import Usage
@@ -92,17 +96,81 @@ LAST_WORDS_CHARS = 300
 _TOOL_SCHEMA = TypeAdapter[ToolSchema](ToolSchema)
 
 
-@lru_cache
+_PARTED = {"nudges", "tools"}  # read heading by heading
+# Prompts that stand in for ours while something is tried, by name.
+_INSTEAD: ContextVar[Mapping[str, str]] = ContextVar("_INSTEAD", default=MappingProxyType({}))
+
+
 def prompt(name: str) -> str:
-    """Return the text of `prompts/<name>.md`."""
+    """Return the text of `prompts/<name>.md`, or what stands in for it here."""
+    return _INSTEAD.get().get(name) or _own_prompt(name)
+
+
+@lru_cache
+def _own_prompt(name: str) -> str:
     return files("core.agent").joinpath("prompts", f"{name}.md").read_text(encoding="utf-8").strip()
 
 
-@lru_cache
-def prompt_sections(name: str) -> dict[str, str]:
+def prompt_sections(name: str) -> Mapping[str, str]:
     """Return the texts under the `## headings` of `prompts/<name>.md`."""
-    parts = [part.strip() for part in _SECTION.split(prompt(name))[1:]]
+    return _sections(prompt(name))
+
+
+@lru_cache
+def _sections(text: str) -> Mapping[str, str]:
+    parts = [part.strip() for part in _SECTION.split(text)[1:]]
     return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+@contextmanager
+def with_prompts(folder: Path) -> Iterator[None]:
+    """Use the prompts of a folder, `<name>.md`, in place of ours while the block runs.
+
+    Those that it lacks stay. Raises InvalidInput for a file that is none of ours, is empty, cannot
+    be read, or lacks a heading that ours has.
+    """
+    token = _INSTEAD.set(dict(map(_read_prompt, _prompts_in(folder))))
+    try:
+        yield
+    finally:
+        _INSTEAD.reset(token)
+
+
+def _prompts_in(folder: Path) -> Sequence[Path]:
+    found = sorted(folder.glob("*.md"))
+    if not found:
+        names = ", ".join(f"{name}.md" for name in prompt_names())
+        raise InvalidInput(
+            Message("prompts.none", folder=folder), hint=Message("prompts.hint", names=names)
+        )
+    return found
+
+
+def prompt_names() -> Sequence[str]:
+    """Return the names of our prompts."""
+    there = files("core.agent").joinpath("prompts").iterdir()
+    return sorted(file.name.removesuffix(".md") for file in there if file.name.endswith(".md"))
+
+
+def _read_prompt(path: Path) -> tuple[str, str]:
+    if path.stem not in prompt_names():
+        names = ", ".join(f"{name}.md" for name in prompt_names())
+        raise InvalidInput(
+            Message("prompts.unknown", file=path), hint=Message("prompts.hint", names=names)
+        )
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(Message("prompts.unreadable", file=path, why=error)) from error
+    missing = _headings(_own_prompt(path.stem)) - _headings(text) if path.stem in _PARTED else set()
+    if missing or not text:
+        what = ", ".join(f"## {name}" for name in sorted(missing)) or "any text"
+        raise InvalidInput(Message("prompts.lacks", file=path, what=what))
+    return path.stem, text
+
+
+def _headings(text: str) -> set[str]:
+    return {part.strip() for part in _SECTION.split(text)[1::2]}
 
 
 def build_chat_model(

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
-    from core.agent.loop.deps import ReactDeps
+    from core.agent.loop.deps import ReactDeps, ReadThread
     from core.agent.second_look import SecondLookModel
     from core.polling_manager import PollingDeps
 
@@ -334,6 +334,13 @@ def _dry_saver() -> BaseCheckpointSaver[str]:
     return InMemorySaver()
 
 
+def _recorded(stores: Stores) -> ReadThread:
+    """Return what reads the messages of runs on record, in a dry run too."""
+    from core.adapters.postgres.saver import recorded_messages
+
+    return lambda thread: recorded_messages(stores.pool, thread)
+
+
 def _react(stores: Stores, gate: ChangeGate, model: GuardedModel) -> ReactDeps:
     from core.agent.loop.deps import ReactDeps
 
@@ -357,6 +364,7 @@ def _react(stores: Stores, gate: ChangeGate, model: GuardedModel) -> ReactDeps:
         denies=gate.denies,
         kinds=tuple(own.kind for own in stores.parts.kinds),
         keeps_raw=settings.safety_keep_raw,
+        recorded=_recorded(stores),
     )
 
 

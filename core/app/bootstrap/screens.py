@@ -29,7 +29,8 @@ from core.domain.messages import Message
 from core.domain.models import Addition, Found
 from core.domain.models.plugins import Options
 from core.domain.ports import TextScreen
-from core.safety.plugins import Ask, PluginScreens
+from core.safety.config import FindingClass
+from core.safety.plugins import Ask, PluginScreens, own_masks
 
 log = structlog.get_logger(__name__)
 
@@ -40,9 +41,13 @@ GRACE_SECONDS = 0.1  # in which what was given up may notice it
 
 @asynccontextmanager
 async def open_screens(settings: Settings) -> AsyncIterator[PluginScreens | None]:
-    """Yield the screens of plug-ins, which open at first use; None where there are none."""
+    """Yield the screens of plug-ins, which open at first use, and masks of one's own.
+
+    None where there are neither.
+    """
     config = load_config(settings).screen
-    if not config.plugins:
+    masks = own_masks(config)
+    if not config.plugins and masks is None:
         yield None
         return
     residents = {
@@ -52,7 +57,8 @@ async def open_screens(settings: Settings) -> AsyncIterator[PluginScreens | None
     async def asks() -> Mapping[str, Ask]:
         for resident in residents.values():
             await resident.open()
-        return {name: resident.find for name, resident in residents.items()}
+        found: dict[str, Ask] = {name: resident.find for name, resident in residents.items()}
+        return found | ({FindingClass.EXTRA: masks} if masks else {})
 
     try:
         yield PluginScreens(asks, config)

@@ -47,6 +47,7 @@ from core.adapters.postgres.reviews import (
     PostgresReviews,
     PostgresScreenRecords,
 )
+from core.adapters.postgres.run_records import PostgresRunRecords
 from core.adapters.postgres.runs import (
     PostgresJournal,
     PostgresReplies,
@@ -105,6 +106,7 @@ from core.domain.ports import (
     ReviewQueue,
     Reviews,
     Routes,
+    RunRecords,
     Runs,
     ScreenRecords,
     Search,
@@ -218,6 +220,7 @@ class Stores:
         self.unsent: Unsent = PostgresUnsent(parts.pool)
 
     def _reads_what_was_said(self, pool: Pool) -> None:
+        self.run_records: RunRecords = PostgresRunRecords(pool)
         self.lineage: Lineage = PostgresLineage(pool)
         self.reader: Reader = PostgresReader(pool)
         self.audit: Audit = PostgresAudit(pool)

@@ -64,6 +64,7 @@ from core.domain.ports.runs import (
     Observer,
     Replies,
     Retention,
+    RunRecords,
     Runs,
     Threads,
 )
@@ -129,6 +130,7 @@ __all__ = [
     "ReviewQueue",
     "Reviews",
     "Routes",
+    "RunRecords",
     "Runs",
     "ScreenRecords",
     "Search",

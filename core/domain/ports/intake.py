@@ -21,6 +21,7 @@ from core.domain.models import (
     Undecided,
     Waiting,
 )
+from core.domain.models.recorded_runs import Fork
 
 
 class FeedbackSource(Protocol):
@@ -144,8 +145,11 @@ class Inbox(Protocol):
 class Intake(Protocol):
     """What people may do to the queue: revive a piece, cancel one, pause everything."""
 
-    async def revive(self, feedback_id: str) -> Feedback:
-        """Queue an ended piece again under the next generation. Raises NotFound, Refused."""
+    async def revive(self, feedback_id: str, *, fork: Fork | None = None) -> Feedback:
+        """Queue an ended piece again under the next generation. Raises NotFound, Refused.
+
+        With `fork` one of its runs takes its first steps from an earlier one.
+        """
 
     async def cancel(self, feedback_id: str, reason: str) -> Feedback:
         """End a piece as `cancelled`; the worker that has it is fenced off.

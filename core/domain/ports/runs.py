@@ -20,6 +20,7 @@ from core.domain.models import (
     Usage,
     Verdict,
 )
+from core.domain.models.recorded_runs import Fork, RecordedRun, RunFilter
 from core.domain.models.views import Said
 
 
@@ -48,6 +49,30 @@ class Runs(Protocol):
 
     async def receipts(self, candidate_id: str) -> Sequence[Receipt]:
         """Return the receipts of changes this candidate has already made, oldest first."""
+
+    async def fork(self, thread: str) -> Fork | None:
+        """Return which run a thread takes its first steps from, None if it begins anew."""
+
+
+class RunRecords(Protocol):
+    """The runs on record. Tagged ones outlive the retention of transcripts."""
+
+    async def page(
+        self, wanted: RunFilter, *, limit: int, cursor: str | None
+    ) -> tuple[Sequence[RecordedRun], str | None]:
+        """Return runs, newest feedback first, and the cursor of the next page."""
+
+    async def get(self, run_id: str) -> RecordedRun:
+        """Return a run by its id, that of its candidate, or of feedback that has a single one.
+
+        Raises NotFound; Refused for feedback of several candidates, naming their runs.
+        """
+
+    async def tag(self, run: RecordedRun, tags: Sequence[str], *, by: str) -> RecordedRun:
+        """Add tags to a run. Idempotent. Raises NotFound if its transcript is gone."""
+
+    async def untag(self, run: RecordedRun, tags: Sequence[str]) -> RecordedRun:
+        """Take tags off a run. Idempotent."""
 
 
 class Replies(Protocol):

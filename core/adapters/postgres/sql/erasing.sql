@@ -9,6 +9,8 @@ SELECT DISTINCT tenant_id FROM (
     UNION ALL SELECT tenant_id FROM decisions WHERE decided_by = %(author)s
     UNION ALL SELECT tenant_id FROM calls WHERE caller = %(author)s
     UNION ALL SELECT tenant_id FROM proposals WHERE decided_by = %(author)s
+    UNION ALL SELECT tenant_id FROM run_tags WHERE tagged_by = %(author)s
+    UNION ALL SELECT tenant_id FROM run_forks WHERE forked_by = %(author)s
     UNION ALL SELECT tenant_id FROM erasures
     WHERE author_digest = erased_author(tenant_id, %(author)s)) known
 WHERE %(only)s::text IS NULL OR tenant_id = %(only)s ORDER BY tenant_id
@@ -216,6 +218,14 @@ WHERE o.tenant_id = %(tenant_id)s AND o.note NOT IN ('', '[erased]')
 -- name: unname_proposals
 UPDATE proposals SET decided_by = '[erased]'
 WHERE tenant_id = %(tenant_id)s AND decided_by = %(author)s
+
+-- name: unname_tags
+UPDATE run_tags SET tagged_by = '[erased]'
+WHERE tenant_id = %(tenant_id)s AND tagged_by = %(author)s
+
+-- name: unname_forks
+UPDATE run_forks SET forked_by = '[erased]'
+WHERE tenant_id = %(tenant_id)s AND forked_by = %(author)s
 
 -- name: drop_blobs
 -- Those of `hashes` that no state and no history has any more.

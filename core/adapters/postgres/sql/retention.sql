@@ -2,12 +2,13 @@
 SELECT pg_try_advisory_xact_lock(hashtext('skill-worker'), hashtext('retention')) AS acquired
 
 -- name: ended
--- Held feedback has not ended: what its run did may help a person to decide.
+-- Held feedback has not ended: what its run did may help a person to decide. A tagged run stays.
 SELECT f.id, f.generation, ARRAY(SELECT c.id FROM candidates c WHERE c.feedback_id = f.id)
        AS candidate_ids
 FROM feedback f
 WHERE NOT f.pruned AND f.status NOT IN ('queued', 'processing') AND f.status <> 'held'
   AND f.finished_at < clock_timestamp() - make_interval(secs => %(seconds)s)
+  AND NOT EXISTS (SELECT FROM run_tags t WHERE t.feedback_id = f.id)
 ORDER BY f.finished_at
 LIMIT %(limit)s
 FOR UPDATE OF f SKIP LOCKED

@@ -1,0 +1,96 @@
+"""Judging a model by labelled feedback, by what an agent knows, and by runs on record."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.support.home import Home
+
+RULE = "Orders over 1000000 KRW need a manager's approval."
+AGENT = {"id": "desk", "name": "Desk", "goal": "Answers orders"}
+LEARNS = {
+    "id": "learns",
+    "lang": "en",
+    "feedback": "Always show amounts in KRW without decimals.",
+    "expect": [{"kind": "MEMORY", "operation": "CREATE"}],
+    "must_keep": ["KRW"],
+}
+THANKS = {"id": "thanks", "lang": "en", "feedback": "thank you!", "expect": [{"kind": "NONE"}]}
+TABLE = {
+    "kind": "DMN_RULE",
+    "id": "t1",
+    "name": "Approval",
+    "inputs": {"amount": "number"},
+    "outputs": {"who": "string"},
+    "rows": [["<= 1000000", "desk"], ["> 1000000", "manager"]],
+}
+SKILL = {"kind": "SKILL", "id": "s1", "name": "refund", "description": "Refund.", "steps": ["Pay"]}
+KNOWN = {
+    "id": "known",
+    "lang": "ko",
+    "feedback": "고마워요!",
+    "known": [TABLE, SKILL, {"kind": "MEMORY", "id": "m1", "text": "금액은 원화로 적는다"}],
+    "expect": [{"kind": "MEMORY", "operation": "DELETE", "target": "m1"}],
+}
+
+
+def written(path: Path, *cases: dict[str, object]) -> str:
+    made = [json.dumps({"agent": AGENT, "known": [], **case}) for case in cases]
+    path.write_text("\n".join(made), encoding="utf-8")
+    return str(path)
+
+
+def test_a_model_is_judged_by_a_set_of_ones_own(home: Home, tmp_path: Path) -> None:
+    own = written(tmp_path / "own.jsonl", LEARNS, THANKS, KNOWN)
+    out, junit = tmp_path / "a.json", tmp_path / "a.xml"
+    files = ("--out", str(out), "--junit", str(junit), "--least", "0.7")
+    code, shown, told = home.call("eval", "run", own, "--model", "offline", *files)
+    assert code == 1, told
+    assert "2/3 67%" in shown
+    assert "0/1 0%" in shown  # the Korean one
+    assert 'failures="1"' in junit.read_text("utf-8")
+    found = home.ask("eval", "compare", str(out), str(out))["paired"]
+    assert isinstance(found, dict)
+    assert (found["both"], found["neither"], found["better"]) == (2, 1, "undecided")
+
+
+def test_a_case_without_knowledge_is_decided_by_what_is_there(home: Home, tmp_path: Path) -> None:
+    learns = {**LEARNS, "known": None, "tenant": "t", "agent": {"id": "a"}}
+    own = written(tmp_path / "own.jsonl", learns)
+    (report,) = home.ask("eval", "run", own, "--model", "offline")["reports"]  # type: ignore[misc]
+    (result,) = report["results"]  # type: ignore[index, call-overload]
+    assert (result["is_right"], result["is_kept"]) == (True, None)  # type: ignore[index, call-overload]
+    assert home.items("knowledge", "list") == home.items("feedback", "list") == []
+    nobody = written(tmp_path / "own.jsonl", {**learns, "agent": {"id": "nobody"}})
+    assert "nobody" in str(home.fails("eval", "run", nobody, "--model", "offline", code=5))
+
+
+def test_tagged_runs_judge_two_variants(home: Home, tmp_path: Path) -> None:
+    assert home.fails("eval", "compare", "offline", "offline", "--tag", "golden", code=1)
+    for text in (RULE, "thank you!"):
+        home.call("feedback", "add", "--agent", "a", "--tenant", "t", "--text", text)
+    home.call("run", "--once", "--offline")
+    runs = [str(run["id"]) for run in home.items("runs", "list")]
+    for run in runs:
+        home.call("runs", "tag", run, "golden")
+    (tmp_path / "react_system.md").write_text("Decide.", encoding="utf-8")
+    other = f"offline@{tmp_path}"
+    found = home.ask("eval", "compare", "offline", other, "--tag", "golden")["paired"]
+    assert isinstance(found, dict)
+    assert (found["cases"], found["both"], found["better"]) == (2, 2, "undecided")
+    code, shown, _ = home.call("runs", "replay", runs[0], "--model", "offline")
+    assert (code, "It decides the same." in shown) == (0, True)
+    code, shown, _ = home.call("runs", "show", runs[0])
+    assert "golden" in shown
+
+
+def test_a_run_that_decides_otherwise_ends_with_one(home: Home) -> None:
+    home.call("feedback", "add", "--agent", "a", "--tenant", "t", "--text", RULE)
+    home.call("run", "--once", "--offline")
+    (run,) = home.items("runs", "list")
+    home.fails("runs", "replay", "nothing", "--model", "offline", code=5)
+    home.policy("locked")
+    code, shown, _ = home.call("runs", "replay", str(run["id"]), "--model", "offline", "--json")
+    found = json.loads(shown)
+    assert (code, found["likeness"], found["status_repeated"]) == (1, "otherwise", "no_action")
