@@ -42,6 +42,7 @@ from core.app.bootstrap.stores import (
     skill_store,
     utc_now,
 )
+from core.app.bootstrap.tracing import open_tracing
 from core.app.dry_run import DrySkills
 from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
@@ -387,7 +388,7 @@ async def open_app(
     `chat` is a model to use instead of the configured one; all ports pass through `wrap`. Embedded
     services start here, and stop with the last process. Raises ConfigurationError, DatabaseDown.
     """
-    async with AsyncExitStack() as stack:
+    async with open_tracing(settings), AsyncExitStack() as stack:
         enter = stack.enter_async_context
         is_own = model and chat is None
         chat = _chat_model(stack, settings, offline) if is_own else chat

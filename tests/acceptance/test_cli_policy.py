@@ -42,7 +42,7 @@ NEITHER = {
     *("demo", "doctor", "feedback cancel", "hooks enable", "hooks list", "hooks test"),
     *("feedback list", "feedback retry", "feedback show", "history list", "history show"),
     *("intake pause", "intake resume", "intake status", "knowledge export", "knowledge history"),
-    "knowledge context",
+    *("knowledge context", "knowledge sync"),
     *("knowledge list", "knowledge search", "knowledge show", "rule check", "rule decide"),
     *("policy check", "policy explain"),
     *(

@@ -36,6 +36,7 @@ from core.domain.ports.deliveries import (
     Unsent,
     WriteBackRecords,
 )
+from core.domain.ports.files import Folder, Repository
 from core.domain.ports.intake import (
     Agents,
     Backlog,
@@ -68,6 +69,7 @@ from core.domain.ports.runs import (
     Runs,
     Threads,
 )
+from core.domain.ports.tracing import Tracer
 from core.domain.ports.uses import Effects, LookBack, NoUses, UseLog, Uses
 from core.domain.ports.vectors import Embeddings, Vectors
 from core.domain.ports.watching import Bell, Feed, Figures
@@ -99,6 +101,7 @@ __all__ = [
     "Feed",
     "FeedbackSource",
     "Figures",
+    "Folder",
     "Gate",
     "Inbox",
     "Intake",
@@ -126,6 +129,7 @@ __all__ = [
     "Ranking",
     "Reader",
     "Replies",
+    "Repository",
     "Retention",
     "ReviewQueue",
     "Reviews",
@@ -146,6 +150,7 @@ __all__ = [
     "TextScreen",
     "Threads",
     "Tokens",
+    "Tracer",
     "UnitOfWork",
     "Unsent",
     "UseLog",
