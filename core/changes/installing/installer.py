@@ -179,7 +179,7 @@ class Installer:
             receipt = await self.gate.submit(
                 request, self._context("install", agent, Origin.IMPORT)
             )
-            if receipt.status not in {ReceiptStatus.KNOWN, ReceiptStatus.ATTACHED}:
+            if receipt.status is not ReceiptStatus.KNOWN:
                 return _done(name, receipt, offer)
         return Done(name, "known", offer, Message("installed.already", name=name))
 
