@@ -269,7 +269,11 @@ def test_removing_spares_what_others_use_and_can_be_undone(home: Home, tmp_path:
             "--goal",
             "g",
         )
-        home.ask("skill", "install", str(tmp_path / "pay.skill"), "--agent", agent, *T)
+        install = ("skill", "install", str(tmp_path / "pay.skill"), "--agent", agent, *T)
+        tried, done, again = (only(home.ask(*install, *more)) for more in (("--dry-run",), (), ()))
+        assert tried["outcome"] == done["outcome"] == ("created" if agent == "a" else "updated")
+        assert "already" not in str(done["message"])
+        assert again["outcome"] == "known"
     error = home.fails("skill", "remove", "pay", *T, code=1)
     assert error["message"] == "several agents have the skill 'pay': a, c"
     home.ask("skill", "remove", "pay", "--agent", "c", *T)

@@ -46,7 +46,11 @@ async def copy_database(
     refuse_newer(found)
     if not found.up_to_date:
         raise ConfigurationError(Message("database.schema_behind"), hint=SCHEMA_HINT)
-    await migrate(target, vectors=vectors)
+    try:
+        await migrate(target, vectors=vectors)
+    except (ConfigurationError, DatabaseDown) as error:
+        hint = Message("copy.hint_target") if isinstance(error, DatabaseDown) else error.hint
+        raise type(error)(Message("copy.target", why=error.message), hint=hint) from error
     return await asyncio.to_thread(_copy, source, target, silent_after)
 
 
