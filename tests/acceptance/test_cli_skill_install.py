@@ -107,6 +107,11 @@ def test_an_upgrade_keeps_what_was_learnt_and_shows_what_it_does(
     publish(tmp_path, "pay", "look twice", "pay in cash", version="1.2")
     home.ask("skill", "upgrade", "pay", *T)
     assert "3. tell Ms. Kim" in document(home, "pay")
+    said = skill_text("pay", "look twice", "pay in cash", "tell Ms. Kim", version="1.2")
+    assert document(home, "pay") == said
+    publish(tmp_path, "pay", "look twice", "pay in cash", "tell Ms. Kim", version="1.2")
+    known = only(home.ask("skill", "upgrade", "pay", *T))
+    assert known["message"] == "'pay' has all that its source publishes now already"
 
 
 def test_a_clash_changes_nothing_until_a_person_says_who_wins(home: Home, tmp_path: Path) -> None:

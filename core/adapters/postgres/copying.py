@@ -49,7 +49,8 @@ async def copy_database(
     try:
         await migrate(target, vectors=vectors)
     except (ConfigurationError, DatabaseDown) as error:
-        hint = Message("copy.hint_target") if isinstance(error, DatabaseDown) else error.hint
+        is_unset = error.hint == Message("database.hint_down")  # which speaks of DATABASE_URL
+        hint = Message("copy.hint_target") if is_unset else error.hint
         raise type(error)(Message("copy.target", why=error.message), hint=hint) from error
     return await asyncio.to_thread(_copy, source, target, silent_after)
 

@@ -204,6 +204,8 @@ class Installer:
         done = _done(one.name, receipt, offer)
         if done.outcome == "refused":
             return done
+        if receipt.status is ReceiptStatus.KNOWN:
+            return done._replace(said=Message("installed.has_all", name=one.name))
         return done._replace(before=current.files, after=merged.files)
 
     async def _importer(self, agent: str | None) -> Importer:
