@@ -48,6 +48,8 @@ from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.changes.gate.change_gate import ChangeGate
+from core.changes.installing.fetching import Fetching
+from core.changes.installing.installer import Installer
 from core.changes.presence import Presence
 from core.changes.proposals import Proposals
 from core.changes.restoring import Restorer
@@ -180,6 +182,25 @@ class App:
     def skill_lists(self) -> SkillLists:
         """The service that edits agents' lists of skills."""
         return SkillLists(agents=self.stores.agents, gate=self.gate, new_id=self.new_id)
+
+    def installer(self, tenant_id: str, indexes: Sequence[str] = ()) -> Installer:
+        """Return the service that installs published skills for a tenant.
+
+        Names are looked up in `indexes`, else in those of skill-worker.yaml.
+        """
+        config = self.stores.parts.config
+        known = config.skills.indexes if config else ()
+        return Installer(
+            gate=self.gate,
+            changes=self.stores.changes,
+            knowledge=self.stores.knowledge,
+            skills=self.stores.skills,
+            agents=self.stores.agents,
+            installed=self.stores.installed,
+            fetching=Fetching(self.stores.publishers, indexes or known),
+            new_id=self.new_id,
+            tenant_id=tenant_id,
+        )
 
     @property
     def looking_back(self) -> LookingBack:

@@ -23,9 +23,11 @@ ASK = {
         "feedback add",
         "knowledge effect",
         "knowledge import",
+        "knowledge promote",
         "knowledge restore",
     ),
     *("retract", "rule import", "run", "skill import"),
+    *("skill install", "skill remove", "skill upgrade"),
 }
 DECIDE = {
     "changes allow",
@@ -52,6 +54,7 @@ NEITHER = {
         "serve skills",
         "skill graph",
         "skill inspect",
+        "skill list",
     ),
     *(
         "skill export",

@@ -37,6 +37,7 @@ from core.domain.ports.deliveries import (
     WriteBackRecords,
 )
 from core.domain.ports.files import Folder, Repository
+from core.domain.ports.installed import Checkout, InstalledSkills, Publishers
 from core.domain.ports.intake import (
     Agents,
     Backlog,
@@ -88,6 +89,7 @@ __all__ = [
     "Budgets",
     "Calls",
     "ChangeLog",
+    "Checkout",
     "CircuitBreaker",
     "Committer",
     "Concluded",
@@ -104,6 +106,7 @@ __all__ = [
     "Folder",
     "Gate",
     "Inbox",
+    "InstalledSkills",
     "Intake",
     "Journal",
     "Judged",
@@ -126,6 +129,7 @@ __all__ = [
     "PlatformRows",
     "Pod",
     "Pods",
+    "Publishers",
     "Ranking",
     "Reader",
     "Replies",

@@ -234,6 +234,7 @@ WHERE b.sha256 = ANY(%(hashes)s) AND b.sha256 NOT IN (
     SELECT f.value ->> 'sha256'
     FROM (SELECT before AS state FROM changes UNION ALL SELECT after FROM changes
           UNION ALL SELECT proposed FROM changes
+          UNION ALL SELECT request -> 'published' FROM changes WHERE request ? 'published'
           UNION ALL SELECT jsonb_build_object('files', previous_files) FROM history
           UNION ALL SELECT jsonb_build_object('files', new_files) FROM history) AS s
     CROSS JOIN LATERAL jsonb_each(CASE WHEN jsonb_typeof(s.state -> 'files') = 'object'
