@@ -1,0 +1,175 @@
+"""What a change does to the statements of an item: added, removed, replaced, moved."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from core.domain.models import DecisionRow, DecisionTable
+from core.knowledge.interference.items import Item, Statement
+
+_LEAST_LIKE = 0.45  # below this two lines are one that went and one that came
+_MOST_LINES = 3_000  # of one item; a longer one is compared as sets of lines
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A statement in other words: `gone` and `come` are the words of one side alone."""
+
+    old: Statement
+    new: Statement
+    gone: tuple[str, ...]
+    come: tuple[str, ...]
+
+
+@dataclass
+class Delta:
+    """What a change did to an item; `passed` are the statements a moved one went past."""
+
+    removed: list[Statement] = field(default_factory=list)
+    added: list[Statement] = field(default_factory=list)
+    replaced: list[Replaced] = field(default_factory=list)
+    moved: list[tuple[Statement, tuple[Statement, ...]]] = field(default_factory=list)
+    conditions: list[Statement] = field(default_factory=list)
+
+
+def compare(before: Item, after: Item) -> Delta:
+    """Return what changed from one state of an item to the next."""
+    if before.table is not None and after.table is not None:
+        return _of_tables(before, after, before.table, after.table)
+    old, new = before.statements, after.statements
+    delta = Delta()
+    for olds, news in _blocks(old, new):
+        _pair(olds, news, delta)
+    _find_moved(old, new, delta)
+    return delta
+
+
+def _blocks(
+    old: Sequence[Statement], new: Sequence[Statement]
+) -> Iterator[tuple[list[Statement], list[Statement]]]:
+    """Yield the stretches that differ, as they stand before and after."""
+    one, other = [_key(s) for s in old], [_key(s) for s in new]
+    if max(len(one), len(other)) > _MOST_LINES:
+        went, came = Counter(one) - Counter(other), Counter(other) - Counter(one)
+        yield [s for s in old if _key(s) in went], [s for s in new if _key(s) in came]
+        return
+    for tag, i, j, k, m in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield list(old[i:j]), list(new[k:m])
+
+
+def _key(statement: Statement) -> tuple[str, str]:
+    return statement.place, " ".join(statement.text.split())
+
+
+def _pair(olds: list[Statement], news: list[Statement], delta: Delta) -> None:
+    """Put together the lines that are one line in other words; the rest went or came."""
+    free = list(news)
+    for old in olds:
+        best = max(free, key=lambda new: _like(old.text, new.text), default=None)
+        if best is not None and _like(old.text, best.text) >= _LEAST_LIKE:
+            free.remove(best)
+            gone, come = _words_apart(old.text, best.text)
+            delta.replaced.append(Replaced(old, best, gone, come))
+        else:
+            delta.removed.append(old)
+    delta.added += free
+
+
+_TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[A-Za-z가-힣_]+|[^\sA-Za-z가-힣_\d]")
+
+
+def _like(one: str, other: str) -> float:
+    return SequenceMatcher(None, _TOKEN.findall(one), _TOKEN.findall(other), False).ratio()
+
+
+def _words_apart(one: str, other: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the stretches of words that only one of two lines has."""
+    a, b = one.split(), other.split()
+    gone, come = [], []
+    for tag, i, j, k, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if tag != "equal":
+            gone += [" ".join(a[i:j])] if j > i else []
+            come += [" ".join(b[k:m])] if m > k else []
+    return tuple(gone), tuple(come)
+
+
+def _find_moved(old: Sequence[Statement], new: Sequence[Statement], delta: Delta) -> None:
+    """Take what only stands elsewhere out of what went and came."""
+    came = {_key(s): s for s in delta.added}
+    places = {_key(s): at for at, s in enumerate(new)}
+    for gone in [s for s in delta.removed if _key(s) in came]:
+        delta.removed.remove(gone)
+        delta.added.remove(came[_key(gone)])
+        was, now = [_key(s) for s in old].index(_key(gone)), places[_key(gone)]
+        passed = tuple(
+            one
+            for at, one in enumerate(old)
+            if _key(one) in places and (at - was) * (places[_key(one)] - now) < 0
+        )
+        delta.moved.append((gone, passed))
+
+
+def _of_tables(before: Item, after: Item, old: DecisionTable, new: DecisionTable) -> Delta:
+    delta = Delta()
+    old_inputs, new_inputs = ([c.name for c in table.inputs] for table in (old, new))
+    for at, name in enumerate(new_inputs):
+        cells = {row.inputs[at] for row in new.rows} - {"-", ""}
+        if name not in old_inputs and cells:
+            delta.conditions.append(Statement(name, f"{name}: {', '.join(sorted(cells))}", "row"))
+    shared = [name for name in old_inputs if name in new_inputs]
+    theirs = _rows(new, new_inputs, shared, after)
+    left = list(theirs)
+    waiting = []
+    for cells, row, said in _rows(old, old_inputs, shared, before):
+        same = next((one for one in left if (one[0], one[1].outputs) == (cells, row.outputs)), None)
+        if same is not None:
+            left.remove(same)
+        else:
+            waiting.append((cells, row, said))
+    for cells, row, said in waiting:
+        _pair_row(cells, row, said, left, delta)
+    delta.added += [said for _, _, said in left]
+    _find_columns_gone(old, new, delta)
+    return delta
+
+
+_Row = tuple[tuple[str, ...], DecisionRow, Statement]
+
+
+def _rows(
+    table: DecisionTable, names: Sequence[str], shared: Sequence[str], item: Item
+) -> list[_Row]:
+    places = [names.index(name) for name in shared]
+    return [
+        (tuple(row.inputs[at] for at in places), row, said)
+        for row, said in zip(table.rows, item.statements, strict=False)
+    ]
+
+
+def _pair_row(
+    cells: tuple[str, ...], row: DecisionRow, said: Statement, left: list[_Row], delta: Delta
+) -> None:
+    """Find the row that this one became: the same conditions, or the same outcome."""
+    found = next((one for one in left if one[0] == cells), None)
+    found = found or next((one for one in left if one[1].outputs == row.outputs), None)
+    if found is None:
+        delta.removed.append(said)
+        return
+    left.remove(found)
+    mine, theirs = (*cells, *row.outputs), (*found[0], *found[1].outputs)
+    gone = tuple(a for a, b in zip(mine, theirs, strict=False) if a != b)
+    come = tuple(b for a, b in zip(mine, theirs, strict=False) if a != b)
+    delta.replaced.append(Replaced(said, found[2], gone, come))
+
+
+def _find_columns_gone(old: DecisionTable, new: DecisionTable, delta: Delta) -> None:
+    for olds, news in ((old.inputs, new.inputs), (old.outputs, new.outputs)):
+        here = {column.name for column in news}  # type: ignore[attr-defined]
+        for column in olds:  # type: ignore[attr-defined]
+            if column.name not in here:
+                delta.removed.append(Statement(column.name, column.name, "row"))

@@ -1,0 +1,76 @@
+"""Which terms, names and values a statement has, so that two statements can be compared."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from core.knowledge.duplicates.words import words_of
+from core.knowledge.interference.concepts import empty_words, idea_of, weight_of
+
+_QUOTED = re.compile(
+    "`([^`\n]{1,120})`|\"([^\"\n]{1,120})\"|(?<![A-Za-z])'([^'\n]{1,120})'(?![A-Za-z])"
+    "|“([^”\n]{1,120})”|‘([^’\n]{1,120})’|「([^」\n]{1,120})」|『([^』\n]{1,120})』"
+)
+_PATH = re.compile(r"[\w.~-]*(?:/[\w.*{}~-]+)+/?|\b[\w-]+\.[A-Za-z][A-Za-z0-9]{0,7}\b")
+_CODED = re.compile(
+    r"\b(?:[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]+|[A-Z]{1,6}-?\d[\w-]*|[A-Z]{2,}[A-Z0-9]*"
+    r"|[a-z]+-\d+|\d+[A-Z]\w*)\b|#[\w가-힣-]+|@[\w.]+|https?://\S+"
+)
+_LEAST_NAME = 2
+
+
+@lru_cache(maxsize=4_000)
+def terms(text: str) -> Mapping[str, str]:
+    """Return the ideas and stems of a text that tell of a matter, each with a word as written."""
+    found: dict[str, str] = {}
+    for word in words_of(text).words:
+        lower = word.text.casefold()
+        idea = idea_of(lower)
+        if not idea and (word.weight < 1 or word.stem in empty_words() or lower in empty_words()):
+            continue
+        if idea or len(word.base or word.stem) > 1:
+            found.setdefault(idea or word.stem, word.text)
+    return found
+
+
+def shared(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    """Return the terms of one text that another has too, also within a Korean compound."""
+    return [term for term in one if term in other or _within(term, other)]
+
+
+def _within(term: str, other: Iterable[str]) -> bool:
+    if not "가" <= term[:1] <= "힣" or len(term) < 2:
+        return False
+    return any(
+        len(known) > 1
+        and "가" <= known[0] <= "힣"
+        and (known.startswith(term) or term.startswith(known) or known.endswith(term))
+        for known in other
+    )
+
+
+def weigh(found: Iterable[str], common: Iterable[str] = ()) -> float:
+    """Return how much shared terms say; those of `common` half as much."""
+    often = set(common)
+    return sum(weight_of(term) * (0.5 if term in often else 1) for term in found)
+
+
+@lru_cache(maxsize=4_000)
+def names(text: str) -> frozenset[str]:
+    """Return what a text names beyond doubt: quoted words, paths, codes."""
+    found = {quoted[quoted.lastindex or 0].strip() for quoted in _QUOTED.finditer(text)}
+    bare = _QUOTED.sub(" ", text)
+    found |= {path[0].strip("/.") for path in _PATH.finditer(text)}
+    found |= {code[0] for code in _CODED.finditer(bare)}
+    return frozenset(name for name in found if len(name) >= _LEAST_NAME)
+
+
+def says(name: str, text: str) -> bool:
+    """Whether a text has a name as a word of its own, a particle after it or not."""
+    before = r"(?<![\w])" if name[:1].isalnum() else ""
+    after = r"(?![A-Za-z0-9_])" if name[-1:].isascii() and name[-1:].isalnum() else ""
+    if "가" <= name[-1:] <= "힣":
+        after = r"(?![가-힣]{3})"
+    return re.search(before + re.escape(name) + after, text, re.IGNORECASE) is not None
