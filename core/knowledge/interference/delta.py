@@ -91,7 +91,8 @@ def _words_apart(one: str, other: str) -> tuple[tuple[str, ...], tuple[str, ...]
     """Return the stretches of words that only one of two lines has."""
     a, b = one.split(), other.split()
     gone, come = [], []
-    for tag, i, j, k, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+    bare = [[word.strip(".,;:!?") for word in side] for side in (a, b)]
+    for tag, i, j, k, m in SequenceMatcher(None, *bare, autojunk=False).get_opcodes():
         if tag != "equal":
             gone += [" ".join(a[i:j])] if j > i else []
             come += [" ".join(b[k:m])] if m > k else []
@@ -124,6 +125,7 @@ def _of_tables(before: Item, after: Item, old: DecisionTable, new: DecisionTable
     shared = [name for name in old_inputs if name in new_inputs]
     theirs = _rows(new, new_inputs, shared, after)
     left = list(theirs)
+    names = [*shared, *(column.name for column in old.outputs)]
     waiting = []
     for cells, row, said in _rows(old, old_inputs, shared, before):
         same = next((one for one in left if (one[0], one[1].outputs) == (cells, row.outputs)), None)
@@ -132,7 +134,7 @@ def _of_tables(before: Item, after: Item, old: DecisionTable, new: DecisionTable
         else:
             waiting.append((cells, row, said))
     for cells, row, said in waiting:
-        _pair_row(cells, row, said, left, delta)
+        _pair_row(names, cells, row, said, left, delta)
     delta.added += [said for _, _, said in left]
     _find_columns_gone(old, new, delta)
     return delta
@@ -152,7 +154,7 @@ def _rows(
 
 
 def _pair_row(
-    cells: tuple[str, ...], row: DecisionRow, said: Statement, left: list[_Row], delta: Delta
+    names: Sequence[str], cells: tuple[str, ...], row: DecisionRow, said: Statement, left: list[_Row], delta: Delta
 ) -> None:
     """Find the row that this one became: the same conditions, or the same outcome."""
     found = next((one for one in left if one[0] == cells), None)
@@ -162,8 +164,8 @@ def _pair_row(
         return
     left.remove(found)
     mine, theirs = (*cells, *row.outputs), (*found[0], *found[1].outputs)
-    gone = tuple(a for a, b in zip(mine, theirs, strict=False) if a != b)
-    come = tuple(b for a, b in zip(mine, theirs, strict=False) if a != b)
+    apart = [(n, a, b) for n, a, b in zip(names, mine, theirs, strict=False) if a != b]
+    gone, come = (tuple(f"{one[0]}: {one[at]}" for one in apart) for at in (1, 2))
     delta.replaced.append(Replaced(said, found[2], gone, come))
 
 

@@ -37,6 +37,12 @@ class Reliance:
     weight: float
 
 
+_ACTS = frozenset(("delete", "revoke"))
+_EFFECTS = (
+    (concepts.SENDS, concepts.KEEPS_QUIET),
+    (concepts.ALTERS, concepts.LEAVES_ALONE),
+    (concepts.HOLDS_UP, concepts.DOES_NOT_WAIT),
+)
 _FOUND = 1.0  # a weight from which a reliance is told
 
 
@@ -76,8 +82,8 @@ class Judge:
             both = [t for t in shared(wanted, terms(said.text)) if t not in self._rest]
             if weigh(both) >= 1 and concepts.DENIES.search(said.text):
                 return self._told(Broken.PRECONDITION, new, said, 1.5)
-            if weigh(both) >= 1:
-                weight -= 0.5
+            if weigh(both) >= 1:  # the other sees to it by itself
+                weight -= 1.0 if said.part == "code" else 0.5
         if self._link < 0.5 or not concepts.WAITS_FOR.search(new.text):
             return None
         for said in self._other.statements:
@@ -87,23 +93,18 @@ class Judge:
 
     def _added(self, new: Statement) -> Reliance | None:
         """A new step that destroys, sends, alters or holds up what another counts on."""
-        text, own = new.text, terms(new.text)
-        objects = {term: word for term, word in own.items() if term not in {"delete", "revoke"}}
-        said, both = self._best(objects)
-        if under := self._under(new):
-            if concepts.DESTROYS.search(text):
-                return self._told(Broken.STEP_ADDED, new, under, 2.0)
-        if concepts.DESTROYS.search(text) and both:
-            return self._told(Broken.STEP_ADDED, new, said, weigh(both, self._rest) + self._link / 2)
-        if self._link >= 0.5:
-            for does, minds in (
-                (concepts.SENDS, concepts.KEEPS_QUIET),
-                (concepts.ALTERS, concepts.LEAVES_ALONE),
-                (concepts.HOLDS_UP, concepts.DOES_NOT_WAIT),
-            ):
-                if does.search(text) and (hit := self._saying(minds)):
-                    return self._told(Broken.STEP_ADDED, new, hit, 0.5 + self._link)
-        return None
+        text = new.text
+        if (under := self._under(new)) and concepts.DESTROYS.search(text):
+            return self._told(Broken.STEP_ADDED, new, under, 2.0)
+        said, both = self._best(terms(text))
+        weight = self._own(both)
+        if weight < _FOUND and concepts.DESTROYS.search(text):
+            things = [term for term in both if term not in _ACTS]
+            weight = max(weight, weigh(things, self._rest) + self._link / 2 if things else 0.0)
+        for does, minds in _EFFECTS:
+            if weight < _FOUND and does.search(text) and (hit := self._saying(minds)):
+                said, weight = hit, 0.5 + self._link
+        return self._told(Broken.STEP_ADDED, new, said, weight)
 
     def _under(self, new: Statement) -> Statement | None:
         """Return what another reads under a path that a statement names."""
@@ -120,8 +121,7 @@ class Judge:
         if old.part == "code":
             return None
         said, both = self._best(terms(old.text))
-        weight = weigh(both, self._rest) + (self._link / 2 if both else 0)
-        return self._told(Broken.STEP_REMOVED, old, said, weight)
+        return self._told(Broken.STEP_REMOVED, old, said, self._own(both))
 
     def _replaced(self, one: Replaced) -> Reliance | None:
         """A value or a name that became another one."""
@@ -129,37 +129,54 @@ class Judge:
             return None
         if hit := self._named(one.old, self._gone_names(one.old)):
             return self._told(Broken.VALUE_CHANGED, one.old, hit, 2.0)
-        went = {t: w for t, w in terms(" ".join(one.gone)).items() if t not in self._rest}
-        said, both = self._best({t: w for t, w in went.items() if t not in terms(one.new.text)})
-        if both and weigh(both) + self._link / 2 >= _FOUND:
-            return self._told(Broken.VALUE_CHANGED, one.old, said, weigh(both) + self._link / 2)
+        said, both = self._best(terms(one.old.text))
+        if not one.new.is_table and (weight := self._own(both)) >= _FOUND:
+            return self._told(Broken.VALUE_CHANGED, one.old, said, weight)
         return self._of_values(one)
 
     def _of_values(self, one: Replaced) -> Reliance | None:
-        old, new = _values(one.old.text), _values(one.new.text)
+        texts = (" ".join(one.gone), " ".join(one.come))
+        old, new = map(_values, texts if one.new.is_table else (one.old.text, one.new.text))
         went = [q for q in old if not any(q.same(known) for known in new)]
         came = [q for q in new if not any(q.same(known) for known in old)]
         if not went:
             return None
-        said, both = self._best(terms(one.old.text))
-        for statement in self._other.statements:
-            if any(q.same(known) for q in went for known in _values(statement.text)):
-                weight = 0.5 + min(1.0, weigh(both)) / 2 + self._link / 2
-                return self._told(Broken.VALUE_CHANGED, one.old, statement, weight)
+        said, both = self._best(terms(" ".join(one.gone) if one.new.is_table else one.old.text))
         weight = min(1.0, weigh(both)) / 2 + self._link / 2
+        for statement in self._other.statements:
+            theirs = _values(statement.text)
+            if any(q.same(known) for q in went for known in theirs):
+                return self._told(Broken.VALUE_CHANGED, one.old, statement, weight + 0.5)
+            if any(_is_crossed(q, came, known) for q in went for known in theirs):
+                return self._told(Broken.VALUE_CHANGED, one.old, statement, weight + 0.25)
         is_time = concepts.OF_TIME.search(one.old.text) is not None
         if is_time and _is_far(went, came) and (hit := self._saying(concepts.OF_TIME)):
             return self._told(Broken.VALUE_CHANGED, one.old, hit, weight + 0.5)
-        return self._told(Broken.VALUE_CHANGED, one.old, said, weight)
+        return None
 
     def _moved(self, one: Statement, passed: Sequence[Statement]) -> Reliance | None:
-        """A step that stands elsewhere: another that names it and what it went past."""
+        """A step that stands elsewhere: another that names it, and the order or what it passed."""
+        pairs = [(one, passed)]
+        if len(passed) == 1:  # of two that change places either one moved
+            pairs.append((passed[0], (one,)))
+        return max((self._past(*pair) for pair in pairs), key=lambda found: found.weight)
+
+    def _past(self, one: Statement, passed: Sequence[Statement]) -> Reliance:
         said, both = self._best(terms(one.text))
-        weight = min(1.0, weigh(both))
         past = max((weigh(self._best(terms(p.text))[1]) for p in passed), default=0.0)
-        if concepts.ORDER.search(said.text):
-            weight += 0.5
-        return self._told(Broken.REORDERED, one, said, weight / 2 + min(1.0, past) / 2)
+        has_order = concepts.ORDER.search(said.text) is not None
+        weight = weigh(both) / 2 + min(1.0, past) / 2 + (0.25 if has_order else 0.0)
+        return self._told(Broken.REORDERED, one, said, weight if both else 0.0)
+
+    def _own(self, both: Iterable[str]) -> float:
+        """Return the weight of shared terms that the rest of the changed item does not have.
+
+        One word alone is chance where nothing else ties the two items together.
+        """
+        found = list(both)
+        weight = weigh(term for term in found if term not in self._rest)
+        is_tied = self._link >= 0.25 or weigh(found, self._rest) >= 1.5
+        return weight if is_tied else weight / 2
 
     def _gone_names(self, old: Statement) -> list[str]:
         """Return what a statement named and the item names no more."""
@@ -218,6 +235,16 @@ def _kept(before: Item, after: Item) -> str:
 
 def _values(text: str) -> Sequence[Quantity]:
     return words_of(text).quantities
+
+
+def _is_crossed(old: Quantity, came: Sequence[Quantity], known: Quantity) -> bool:
+    """Whether a value of another lies between what a limit was and what it is now."""
+    fits = known.what == old.what or "" in {known.what, old.what}
+    return fits and any(
+        min(old.value, new.value) <= known.value <= max(old.value, new.value)
+        for new in came
+        if new.what == old.what
+    )
 
 
 def _is_far(went: Sequence[Quantity], came: Sequence[Quantity]) -> bool:
