@@ -1,4 +1,4 @@
-"""`python -m tests.evals NAME`: `rules`, `differences`, `poison`, `streams` count sets.
+"""`python -m tests.evals NAME`: `rules`, `differences`, `interference`, `poison`, `streams` count.
 
 `LLM_MODEL=… python -m tests.evals noise` puts a real model to the stories, and prints a table.
 `streams [FILE] [--show]` plays streams of feedback, by the stand-in unless `LLM_MODEL` is set;
@@ -21,7 +21,7 @@ from core.app.observability import configure_logging
 from core.app.program import open_over_tenants
 from core.app.settings import load_settings
 from core.testing.stores import MemoryReplies
-from tests.evals import context, differences, noise, poison, rules, streams
+from tests.evals import context, differences, interference, noise, poison, rules, streams
 from tests.support.breaker import SimpleBreaker
 
 
@@ -73,6 +73,8 @@ def main() -> int:
         return context.main(sys.argv[2:])
     if sys.argv[1:2] == ["differences"]:
         return differences.main(sys.argv[2:])
+    if sys.argv[1:2] == ["interference"]:
+        return interference.main(sys.argv[2:])
     if sys.argv[1:2] == ["poison"]:
         asks = "--second-look" in sys.argv
         return poison.main(sys.argv[2:], _second_look() if asks else None)
@@ -81,6 +83,7 @@ def main() -> int:
     if sys.argv[1:] != ["noise"]:
         print(
             "usage: python -m tests.evals rules | context [--show] | differences [KORSTS.tsv]"
+            " | interference [--sealed] [--show]"
             " | poison [--sealed] [--show] [--second-look (with LLM_MODEL)]"
             " | streams [FILE] [--show] | noise (with LLM_MODEL)"
         )

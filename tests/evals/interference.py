@@ -49,7 +49,6 @@ class Line:
     hand: str
     kind: str
     lang: str
-    part: str
     said: str
     before: Item
     after: Item
@@ -67,9 +66,17 @@ def lines(path: Path) -> Iterator[Line]:
         row = json.loads(text)
         item = row["item"]
         before, after = (_item({**item, **item[state]}) for state in ("before", "after"))
-        about = (str(row[key]) for key in ("id", "hand", "kind", "lang", "part", "said"))
-        others = tuple(map(_item, row["others"]))
-        yield Line(*about, before, after, others, row["relies"])
+        yield Line(
+            id=row["id"],
+            hand=row["hand"],
+            kind=row["kind"],
+            lang=row["lang"],
+            said=row["said"],
+            before=before,
+            after=after,
+            others=tuple(map(_item, row["others"])),
+            relies=row["relies"],
+        )
 
 
 def _item(row: Mapping[str, JsonValue]) -> Item:
@@ -160,34 +167,40 @@ def wilson(hits: int, of: int) -> tuple[float, float]:
     z, share = 1.96, hits / of
     middle = share + z * z / (2 * of)
     around = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    return (middle - around) / (1 + z * z / of), (middle + around) / (1 + z * z / of)
+    ends = (middle - around, middle + around)
+    low, high = (min(1.0, max(0.0, end / (1 + z * z / of))) for end in ends)
+    return low, high
 
 
 def _share(hits: int, of: int) -> str:
     low, high = wilson(hits, of)
-    return f"{hits:>3}/{of:<3} {100 * hits / max(1, of):>5.1f} % ({100 * low:.0f}-{100 * high:.0f})"
+    return (
+        f"{hits:>3}/{of:<3} {100 * hits / max(1, of):>5.1f} % ({100 * low:.0f}-{100 * high:.0f} %)"
+    )
 
 
 def table(every: Sequence[Line], rule: Rule) -> str:
     """Return what a rule finds and stops, by kind and language."""
-    rows = [f"  {'':<18}{'found of harmful':<26}stopped of safe"]
+    rows = [f"  {'':<18}{'found of harmful':<27}stopped of safe"]
     told = {line.id: rule(line) for line in every}
     groups: list[tuple[str, Sequence[Line]]] = [("all", every)]
     groups += [(kind, [one for one in every if one.kind == kind]) for kind in KINDS]
     groups += [(lang, [one for one in every if one.lang == lang]) for lang in ("ko", "en")]
-    groups += [(said, [o for o in every if o.said == said]) for said in ("same words", "paraphrase")]
+    groups += [
+        (said, [o for o in every if o.said == said]) for said in ("same words", "paraphrase")
+    ]
     for name, some in groups:
         bad = [one for one in some if one.is_harmful]
         safe = [one for one in some if not one.is_harmful]
         hits = sum(is_right(one, told[one.id]) for one in bad)
         stopped = sum(bool(told[one.id]) for one in safe)
-        rows.append(f"  {name:<18}{_share(hits, len(bad)):<26}{_share(stopped, len(safe))}")
+        rows.append(f"  {name:<18}{_share(hits, len(bad)):<27}{_share(stopped, len(safe))}")
     return "\n".join(rows)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print the figures of the open files, or with --sealed of the sealed; 1 below the bar."""
-    if not set(arguments) <= {"--sealed", "--show", "--show-b"}:
+    if not set(arguments) <= {"--sealed", "--show"}:
         print("usage: python -m tests.evals interference [--sealed] [--show]")
         return 2
     where = "sealed" if "--sealed" in arguments else "open"

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
-from core.domain.models import DecisionRow, DecisionTable
+from core.domain.models import DecisionTable
 from core.knowledge.interference.items import Item, Statement
 
 _LEAST_LIKE = 0.45  # below this two lines are one that went and one that came
@@ -34,6 +35,26 @@ class Delta:
     replaced: list[Replaced] = field(default_factory=list)
     moved: list[tuple[Statement, tuple[Statement, ...]]] = field(default_factory=list)
     conditions: list[Statement] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing changed."""
+        return not (self.removed or self.added or self.replaced or self.moved or self.conditions)
+
+    @property
+    def steps_added(self) -> Sequence[Statement]:
+        """What was added and is no condition."""
+        return [one for one in self.added if one.part != "condition"]
+
+    @property
+    def all_conditions(self) -> Sequence[Statement]:
+        """The new conditions: columns, lines, and what was added to a line."""
+        grown = [one for one in self.replaced if one.come and not one.gone and not one.new.is_table]
+        return [
+            *self.conditions,
+            *(one for one in self.added if one.part == "condition"),
+            *(Statement(one.new.place, " ".join(one.come), "condition") for one in grown),
+        ]
 
 
 def compare(before: Item, after: Item) -> Delta:
@@ -90,9 +111,10 @@ def _like(one: str, other: str) -> float:
 def _words_apart(one: str, other: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the stretches of words that only one of two lines has."""
     a, b = one.split(), other.split()
-    gone, come = [], []
-    bare = [[word.strip(".,;:!?") for word in side] for side in (a, b)]
-    for tag, i, j, k, m in SequenceMatcher(None, *bare, autojunk=False).get_opcodes():
+    gone: list[str] = []
+    come: list[str] = []
+    mine, theirs = ([word.strip(".,;:!?") for word in side] for side in (a, b))
+    for tag, i, j, k, m in SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes():
         if tag != "equal":
             gone += [" ".join(a[i:j])] if j > i else []
             come += [" ".join(b[k:m])] if m > k else []
@@ -115,63 +137,61 @@ def _find_moved(old: Sequence[Statement], new: Sequence[Statement], delta: Delta
         delta.moved.append((gone, passed))
 
 
+class _Row(NamedTuple):
+    """A row by its cells in the columns that both states have, then its outcome."""
+
+    cells: tuple[str, ...]
+    outputs: tuple[str, ...]
+    said: Statement
+
+
 def _of_tables(before: Item, after: Item, old: DecisionTable, new: DecisionTable) -> Delta:
     delta = Delta()
-    old_inputs, new_inputs = ([c.name for c in table.inputs] for table in (old, new))
+    old_inputs, new_inputs = ([column.name for column in table.inputs] for table in (old, new))
     for at, name in enumerate(new_inputs):
-        cells = {row.inputs[at] for row in new.rows} - {"-", ""}
-        if name not in old_inputs and cells:
-            delta.conditions.append(Statement(name, f"{name}: {', '.join(sorted(cells))}", "row"))
-    shared = [name for name in old_inputs if name in new_inputs]
-    theirs = _rows(new, new_inputs, shared, after)
-    left = list(theirs)
-    names = [*shared, *(column.name for column in old.outputs)]
-    waiting = []
-    for cells, row, said in _rows(old, old_inputs, shared, before):
-        same = next((one for one in left if (one[0], one[1].outputs) == (cells, row.outputs)), None)
+        asked = {row.inputs[at] for row in new.rows} - {"-", ""}
+        if name not in old_inputs and asked:
+            delta.conditions.append(Statement(name, f"{name}: {', '.join(sorted(asked))}", "row"))
+    both = [name for name in old_inputs if name in new_inputs]
+    names = (*both, *(column.name for column in old.outputs))
+    left = _rows(new, both, after)
+    for row in _rows(old, both, before):
+        same = next((one for one in left if one[:2] == row[:2]), None)
         if same is not None:
             left.remove(same)
         else:
-            waiting.append((cells, row, said))
-    for cells, row, said in waiting:
-        _pair_row(names, cells, row, said, left, delta)
-    delta.added += [said for _, _, said in left]
+            _pair_row(names, row, left, delta)
+    delta.added += [row.said for row in left]
     _find_columns_gone(old, new, delta)
     return delta
 
 
-_Row = tuple[tuple[str, ...], DecisionRow, Statement]
-
-
-def _rows(
-    table: DecisionTable, names: Sequence[str], shared: Sequence[str], item: Item
-) -> list[_Row]:
-    places = [names.index(name) for name in shared]
+def _rows(table: DecisionTable, names: Sequence[str], item: Item) -> list[_Row]:
+    inputs = [column.name for column in table.inputs]
+    places = [inputs.index(name) for name in names]
     return [
-        (tuple(row.inputs[at] for at in places), row, said)
-        for row, said in zip(table.rows, item.statements, strict=False)
+        _Row(tuple(row.inputs[at] for at in places), row.outputs, said)
+        for row, said in zip(table.rows, item.statements, strict=True)
     ]
 
 
-def _pair_row(
-    names: Sequence[str], cells: tuple[str, ...], row: DecisionRow, said: Statement, left: list[_Row], delta: Delta
-) -> None:
+def _pair_row(names: Sequence[str], row: _Row, left: list[_Row], delta: Delta) -> None:
     """Find the row that this one became: the same conditions, or the same outcome."""
-    found = next((one for one in left if one[0] == cells), None)
-    found = found or next((one for one in left if one[1].outputs == row.outputs), None)
+    found = next((one for one in left if one.cells == row.cells), None)
+    found = found or next((one for one in left if one.outputs == row.outputs), None)
     if found is None:
-        delta.removed.append(said)
+        delta.removed.append(row.said)
         return
     left.remove(found)
-    mine, theirs = (*cells, *row.outputs), (*found[0], *found[1].outputs)
-    apart = [(n, a, b) for n, a, b in zip(names, mine, theirs, strict=False) if a != b]
-    gone, come = (tuple(f"{one[0]}: {one[at]}" for one in apart) for at in (1, 2))
-    delta.replaced.append(Replaced(said, found[2], gone, come))
+    pairs = zip(names, (*row.cells, *row.outputs), (*found.cells, *found.outputs), strict=False)
+    apart = [(name, mine, theirs) for name, mine, theirs in pairs if mine != theirs]
+    gone = tuple(f"{name}: {mine}" for name, mine, _ in apart)
+    come = tuple(f"{name}: {theirs}" for name, _, theirs in apart)
+    delta.replaced.append(Replaced(row.said, found.said, gone, come))
 
 
 def _find_columns_gone(old: DecisionTable, new: DecisionTable, delta: Delta) -> None:
-    for olds, news in ((old.inputs, new.inputs), (old.outputs, new.outputs)):
-        here = {column.name for column in news}  # type: ignore[attr-defined]
-        for column in olds:  # type: ignore[attr-defined]
-            if column.name not in here:
-                delta.removed.append(Statement(column.name, column.name, "row"))
+    inputs = ([c.name for c in old.inputs], [c.name for c in new.inputs])
+    outputs = ([c.name for c in old.outputs], [c.name for c in new.outputs])
+    for olds, news in (inputs, outputs):
+        delta.removed += [Statement(name, name, "row") for name in olds if name not in news]

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 
 from core.knowledge.interference.delta import compare
 from core.knowledge.interference.items import Item
-from core.knowledge.interference.rules import Judge, Reliance
+from core.knowledge.interference.rules import Changed, Judge, Reliance
+from core.knowledge.interference.words import terms
 
-MAX_OTHERS = 50
+_MANY = 8  # items from which on a word in a third of them tells nothing of any
 
 
-def find_reliance(before: Item, after: Item, others: Iterable[Item]) -> list[Reliance]:
+def find_reliance(before: Item, after: Item, others: Sequence[Item]) -> list[Reliance]:
     """Return what other items rely on and the change takes away, what weighs most first."""
     delta = compare(before, after)
-    found = [Judge(before, after, delta, other).found() for other in others]
+    if delta.is_empty:
+        return []
+    kept = {one.text for one in after.statements}
+    rest = {t for one in before.statements if one.text in kept for t in terms(one.text)}
+    changed = Changed(before, after, delta, frozenset(rest | _common(others)))
+    found = [Judge(changed, other).found() for other in others]
     return sorted(filter(None, found), key=lambda one: -one.weight)
+
+
+def _common(others: Sequence[Item]) -> set[str]:
+    """Return the terms of a third of many items: they tie none of them to a change."""
+    if len(others) < _MANY:
+        return set()
+    counts = Counter(term for other in others for term in other.terms)
+    return {term for term, count in counts.items() if 3 * count >= len(others)}

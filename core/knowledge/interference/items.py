@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from core.domain.models import SKILL_MD, DecisionTable, Kind
+from core.knowledge.interference.words import terms
 
 Part = Literal["heading", "step", "condition", "code", "row", "text"]
 
@@ -58,6 +59,18 @@ class Item:
         """All statements, one a line."""
         return "\n".join(one.text for one in self.statements)
 
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The ideas and stems of all statements."""
+        return frozenset(term for one in self.statements for term in terms(one.text))
+
+    @cached_property
+    def subject(self) -> frozenset[str]:
+        """The ideas and stems of what it is called and said to be about."""
+        head = " ".join(one.text for one in self.statements if one.part == "heading")
+        named = self.name.replace("-", " ") if self.kind is not Kind.MEMORY else ""
+        return frozenset(terms(f"{named} {self.about} {head}"))
+
 
 def read_memory(item_id: str, text: str) -> Item:
     """Return a memory, a statement for each sentence."""
@@ -79,14 +92,14 @@ def read_skill(item_id: str, name: str, files: Mapping[str, str]) -> Item:
 
 def read_table(item_id: str, table: DecisionTable) -> Item:
     """Return a rule, a statement for each row, as `column: cell` pairs."""
-    columns = [*table.inputs, *table.outputs]
+    names = [column.name for column in table.inputs]
+    names += [column.name for column in table.outputs]
     rows = []
     for row in table.rows:
-        cells = zip(columns, (*row.inputs, *row.outputs), strict=False)
-        said = ", ".join(f"{c.name}: {cell}" for c, cell in cells if cell.strip() not in {"", "-"})
+        cells = zip(names, (*row.inputs, *row.outputs), strict=False)
+        said = ", ".join(f"{name}: {cell}" for name, cell in cells if cell.strip() not in {"", "-"})
         rows.append(Statement(row.id, said, "row", is_table=True))
-    about = " ".join(column.name for column in columns)
-    return Item(Kind.DMN_RULE, item_id, table.name, tuple(rows), about, table)
+    return Item(Kind.DMN_RULE, item_id, table.name, tuple(rows), " ".join(names), table)
 
 
 def _plain(text: str) -> str:

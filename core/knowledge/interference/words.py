@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable
 from functools import lru_cache
 
-from core.knowledge.duplicates.words import words_of
+from core.knowledge.duplicates.words import REMEMBERED_CHARS, words_of
 from core.knowledge.interference.concepts import empty_words, idea_of, weight_of
 
 _QUOTED = re.compile(
@@ -21,23 +21,31 @@ _CODED = re.compile(
 _LEAST_NAME = 2
 
 
-@lru_cache(maxsize=4_000)
-def terms(text: str) -> Mapping[str, str]:
-    """Return the ideas and stems of a text that tell of a matter, each with a word as written."""
-    found: dict[str, str] = {}
+def terms(text: str) -> frozenset[str]:
+    """Return the ideas and stems of a text that tell of a matter."""
+    return _remembered(text) if len(text) <= REMEMBERED_CHARS else _terms(text)
+
+
+@lru_cache(maxsize=8_000)
+def _remembered(text: str) -> frozenset[str]:
+    return _terms(text)
+
+
+def _terms(text: str) -> frozenset[str]:
+    found: set[str] = set()
     for word in words_of(text).words:
         lower = word.text.casefold()
         idea = idea_of(lower)
         if not idea and (word.weight < 1 or word.stem in empty_words() or lower in empty_words()):
             continue
         if idea or len(word.base or word.stem) > 1:
-            found.setdefault(idea or word.stem, word.text)
-    return found
+            found.add(idea or word.stem)
+    return frozenset(found)
 
 
-def shared(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+def shared(one: Iterable[str], other: frozenset[str]) -> frozenset[str]:
     """Return the terms of one text that another has too, also within a Korean compound."""
-    return [term for term in one if term in other or _within(term, other)]
+    return frozenset(term for term in one if term in other or _within(term, other))
 
 
 def _within(term: str, other: Iterable[str]) -> bool:
@@ -51,13 +59,11 @@ def _within(term: str, other: Iterable[str]) -> bool:
     )
 
 
-def weigh(found: Iterable[str], common: Iterable[str] = ()) -> float:
+def weigh(found: Iterable[str], common: Container[str] = ()) -> float:
     """Return how much shared terms say; those of `common` half as much."""
-    often = set(common)
-    return sum(weight_of(term) * (0.5 if term in often else 1) for term in found)
+    return sum(weight_of(term) * (0.5 if term in common else 1) for term in found)
 
 
-@lru_cache(maxsize=4_000)
 def names(text: str) -> frozenset[str]:
     """Return what a text names beyond doubt: quoted words, paths, codes."""
     found = {quoted[quoted.lastindex or 0].strip() for quoted in _QUOTED.finditer(text)}
@@ -69,6 +75,8 @@ def names(text: str) -> frozenset[str]:
 
 def says(name: str, text: str) -> bool:
     """Whether a text has a name as a word of its own, a particle after it or not."""
+    if name.casefold() not in text.casefold():
+        return False
     before = r"(?<![\w])" if name[:1].isalnum() else ""
     after = r"(?![A-Za-z0-9_])" if name[-1:].isascii() and name[-1:].isalnum() else ""
     if "가" <= name[-1:] <= "힣":
