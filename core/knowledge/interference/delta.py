@@ -44,15 +44,17 @@ class Delta:
     @property
     def steps_added(self) -> Sequence[Statement]:
         """What was added and is no condition."""
-        return [one for one in self.added if one.part != "condition"]
+        return [one for one in self.added if not one.is_condition]
 
     @property
     def all_conditions(self) -> Sequence[Statement]:
         """The new conditions: columns, lines, and what was added to a line."""
-        grown = [one for one in self.replaced if one.come and not one.gone and not one.new.is_table]
+        grown = [
+            one for one in self.replaced if one.come and not one.gone and one.new.part != "row"
+        ]
         return [
             *self.conditions,
-            *(one for one in self.added if one.part == "condition"),
+            *(one for one in self.added if one.is_condition),
             *(Statement(one.new.place, " ".join(one.come), "condition") for one in grown),
         ]
 

@@ -12,7 +12,7 @@ from typing import Literal
 from core.domain.models import SKILL_MD, DecisionTable, Kind
 from core.knowledge.interference.words import terms
 
-Part = Literal["heading", "step", "condition", "code", "row", "text"]
+Part = Literal["heading", "line", "condition", "code", "row"]
 
 MAX_CHARS = 200_000  # of one item; what comes after is not read
 _TEXTS = (".md", ".txt", ".rst", ".markdown")
@@ -39,8 +39,16 @@ class Statement:
 
     place: str
     text: str
-    part: Part = "text"
-    is_table: bool = False
+    part: Part = "line"
+    section: str = ""
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether it says what must hold first, by itself or by where it stands."""
+        if self.part != "line":
+            return self.part == "condition"
+        stands = f"{self.section}\n{self.place}"
+        return any(map(re.Pattern.search, (_CONDITION_LINE, _CONDITIONS), (self.text, stands)))
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,7 @@ def read_table(item_id: str, table: DecisionTable) -> Item:
     for row in table.rows:
         cells = zip(names, (*row.inputs, *row.outputs), strict=False)
         said = ", ".join(f"{name}: {cell}" for name, cell in cells if cell.strip() not in {"", "-"})
-        rows.append(Statement(row.id, said, "row", is_table=True))
+        rows.append(Statement(row.id, said, "row"))
     return Item(Kind.DMN_RULE, item_id, table.name, tuple(rows), " ".join(names), table)
 
 
@@ -130,12 +138,4 @@ def _read(path: str, text: str) -> Iterator[Statement]:
             section = _HEADING.sub("", line)
             yield Statement(path, section, "heading")
         else:
-            yield _line(path, line, section)
-
-
-def _line(path: str, line: str, section: str) -> Statement:
-    text = _NUMBERED.sub("", line).strip()
-    if _CONDITION_LINE.search(text) or _CONDITIONS.search(section) or _CONDITIONS.search(path):
-        return Statement(path, text, "condition")
-    is_step = _NUMBERED.match(line) is not None
-    return Statement(path, text, "step" if is_step else "text")
+            yield Statement(path, _NUMBERED.sub("", line).strip(), "line", section)

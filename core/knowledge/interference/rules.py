@@ -135,7 +135,7 @@ class Judge:
             return None
         if hit := self._named(self._gone_names(one.old)):
             return self._told(Broken.VALUE_CHANGED, one.old, hit, _SURE)
-        is_row = one.new.is_table
+        is_row = one.new.part == "row"
         said, both = self._best(terms(" ".join(one.gone) if is_row else one.old.text))
         if not is_row and (weight := self._own(both)) >= _FOUND:
             return self._told(Broken.VALUE_CHANGED, one.old, said, weight)
@@ -143,7 +143,7 @@ class Judge:
 
     def _of_values(self, one: Replaced, weight: float) -> Reliance | None:
         """A value that another has too, or one that a limit went past, or a time near its own."""
-        is_row = one.new.is_table
+        is_row = one.new.part == "row"
         texts = (" ".join(one.gone), " ".join(one.come))
         old, new = map(_values, texts if is_row else (one.old.text, one.new.text))
         went = [q for q in old if not any(q.same(known) for known in new)]
