@@ -42,11 +42,14 @@ from core.app.bootstrap.stores import (
     skill_store,
     utc_now,
 )
+from core.app.bootstrap.tracing import open_tracing
 from core.app.dry_run import DrySkills
 from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.changes.gate.change_gate import ChangeGate
+from core.changes.installing.fetching import Fetching
+from core.changes.installing.installer import Installer
 from core.changes.presence import Presence
 from core.changes.proposals import Proposals
 from core.changes.restoring import Restorer
@@ -179,6 +182,25 @@ class App:
     def skill_lists(self) -> SkillLists:
         """The service that edits agents' lists of skills."""
         return SkillLists(agents=self.stores.agents, gate=self.gate, new_id=self.new_id)
+
+    def installer(self, tenant_id: str, indexes: Sequence[str] = ()) -> Installer:
+        """Return the service that installs published skills for a tenant.
+
+        Names are looked up in `indexes`, else in those of skill-worker.yaml.
+        """
+        config = self.stores.parts.config
+        known = config.skills.indexes if config else ()
+        return Installer(
+            gate=self.gate,
+            changes=self.stores.changes,
+            knowledge=self.stores.knowledge,
+            skills=self.stores.skills,
+            agents=self.stores.agents,
+            installed=self.stores.installed,
+            fetching=Fetching(self.stores.publishers, indexes or known),
+            new_id=self.new_id,
+            tenant_id=tenant_id,
+        )
 
     @property
     def looking_back(self) -> LookingBack:
@@ -387,7 +409,7 @@ async def open_app(
     `chat` is a model to use instead of the configured one; all ports pass through `wrap`. Embedded
     services start here, and stop with the last process. Raises ConfigurationError, DatabaseDown.
     """
-    async with AsyncExitStack() as stack:
+    async with open_tracing(settings), AsyncExitStack() as stack:
         enter = stack.enter_async_context
         is_own = model and chat is None
         chat = _chat_model(stack, settings, offline) if is_own else chat

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pydantic import JsonValue
 
 from core.changes.gate.deps import GateDeps, Screen
+from core.changes.gate.edits import with_found
 from core.changes.policy.conditions import has_scripts
 from core.changes.policy.review_policy import named_briefly, required_review
 from core.domain.errors import NotFound, Refused, Repeated, Stale, TargetBusy
@@ -166,7 +167,7 @@ def filled(change: Change, prepared: Prepared) -> Change:
         update={
             # A deletion of what others list too is prepared as a change of the agent's list.
             "kind": prepared.kind,
-            "request": asked and asked.model_copy(update={"listed_by": prepared.listed_by}),
+            "request": asked and with_found(asked, prepared),
             "reason": _reason(change, prepared),
             "target_id": prepared.target_id,
             "target_name": prepared.target_name,

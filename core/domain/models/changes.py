@@ -183,7 +183,8 @@ class Prepared(Model):
     `blobs` carries the bytes behind the file references of `after`, by SHA-256. `seen` is the
     `Nearby.seen` of the items it was compared with, None if it was not: what other runs have added
     since is compared again when it is recorded; 0 compares with everything. `listed_by` are the
-    other agents that list a skill whose deletion was asked for.
+    other agents that list a skill whose deletion was asked for. `published` are the
+    files of a skill that is installed, as they were published.
     """
 
     kind: Kind
@@ -199,6 +200,7 @@ class Prepared(Model):
     retracts: tuple[str, ...] = ()
     seen: int | None = None
     listed_by: tuple[Lister, ...] = ()
+    published: Mapping[str, FileRef] | None = None
 
 
 class Change(Model):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -34,7 +34,10 @@ _GO_ON = "repeat the import to go on"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a skill came to: `message` is why it was refused, `warnings` are the gate's own."""
+    """What a skill came to: `message` is why it was refused, `warnings` are the gate's own.
+
+    `facts` are further fields of the JSON.
+    """
 
     source: str
     name: str
@@ -42,6 +45,7 @@ class Outcome:
     problems: Sequence[Problem] = ()
     warnings: Sequence[str] = ()
     message: str = ""
+    facts: Mapping[str, JsonValue] = field(default_factory=dict)
 
     @property
     def data(self) -> JsonValue:
@@ -55,6 +59,7 @@ class Outcome:
             "message": self.message,
             "problems": problems_json(self.problems),
             "warnings": [*self.warnings],
+            **self.facts,
         }
 
 
