@@ -10,7 +10,7 @@ from core.knowledge.interference.items import Item
 from core.knowledge.interference.rules import Changed, Judge, Reliance
 from core.knowledge.interference.words import terms
 
-_MANY = 8  # items from which on a word in a third of them tells nothing of any
+_MANY = 8  # items from which on a word that several have tells nothing of any
 
 
 def find_reliance(before: Item, after: Item, others: Sequence[Item]) -> list[Reliance]:
@@ -20,14 +20,15 @@ def find_reliance(before: Item, after: Item, others: Sequence[Item]) -> list[Rel
         return []
     kept = {one.text for one in after.statements}
     rest = {t for one in before.statements if one.text in kept for t in terms(one.text)}
-    changed = Changed(before, after, delta, frozenset(rest | _common(others)))
+    common = _common(others)
+    changed = Changed(before, after, delta, frozenset(rest | common), common)
     found = [Judge(changed, other).found() for other in others]
     return sorted(filter(None, found), key=lambda one: -one.weight)
 
 
-def _common(others: Sequence[Item]) -> set[str]:
-    """Return the terms of a third of many items: they tie none of them to a change."""
+def _common(others: Sequence[Item]) -> frozenset[str]:
+    """Return the terms of more than a twentieth of many items: they tie none of them to a change."""
     if len(others) < _MANY:
-        return set()
+        return frozenset()
     counts = Counter(term for other in others for term in other.terms)
-    return {term for term, count in counts.items() if 3 * count >= len(others)}
+    return frozenset(t for t, n in counts.items() if n > max(2, len(others) // 20))

@@ -39,8 +39,8 @@ class Reliance:
 
 _FOUND = 1.0  # a weight from which a reliance is told
 _SURE = 2.0  # of a name, a path or a value that the other has and the item has no more
-_TIED = 0.25  # a link below which one shared word is chance
 _LINKED = 0.5  # a link from which two items are of one matter
+_NAMED = 0.75  # a link from which one of them speaks of the other, by its name or two of its words
 _ACTS = frozenset(("delete", "revoke"))
 # What a new step does, and what another says that does not go with it.
 _EFFECTS = (
@@ -53,12 +53,16 @@ _NO_NAME = re.compile(r"[-<>=\[\]().\d\s]+|true|false")
 
 @dataclass(frozen=True)
 class Changed:
-    """A change as the rules see it; `rest` are the terms of what stays, and of most items."""
+    """A change as the rules see it.
+
+    `rest` are the terms of what stays and of `common`, those that too many items have.
+    """
 
     before: Item
     after: Item
     delta: Delta
     rest: frozenset[str]
+    common: frozenset[str]
 
 
 class Judge:
@@ -66,7 +70,10 @@ class Judge:
 
     def __init__(self, changed: Changed, other: Item) -> None:
         self._changed, self._other = changed, other
-        self._link = link(changed.before, other)
+        self._link = link(changed.before, other, changed.common)
+        both = (changed.before.terms | changed.after.terms) - changed.common
+        # One shared word is chance where nothing else ties the two items together.
+        self._is_tied = self._link >= 0.25 or weigh(shared(both, other.terms)) >= 2
 
     def found(self) -> Reliance | None:
         """Return what weighs most of what the other relies on, None if nothing weighs enough."""
@@ -86,13 +93,14 @@ class Judge:
         wanted = terms(new.text) - self._changed.rest
         is_met = 0.0
         for said in self._other.statements:
-            if weigh(shared(wanted, terms(said.text))) < _FOUND:
+            weight = weigh(shared(wanted, terms(said.text)))
+            if weight < _FOUND:
                 continue
-            if concepts.DENIES.search(said.text):
+            if (self._is_tied or weight >= _SURE) and concepts.DENIES.search(said.text):
                 return self._told(Broken.PRECONDITION, new, said, _SURE)
             is_met += 1.0 if said.part == "code" else 0.5  # the other sees to it by itself
         hit = self._saying(concepts.DOES_NOT_WAIT)
-        if hit is None or self._link < _LINKED or not concepts.WAITS_FOR.search(new.text):
+        if hit is None or self._link < _NAMED or not concepts.WAITS_FOR.search(new.text):
             return None
         return self._told(Broken.PRECONDITION, new, hit, 0.5 + self._link - is_met)
 
@@ -104,9 +112,10 @@ class Judge:
         said, both = self._best(terms(new.text))
         weight = self._own(both)
         if weight < _FOUND and destroys and (things := both - _ACTS):
-            weight = max(weight, weigh(things, self._changed.rest) + self._link / 2)
+            ties = self._link / 2 if self._is_tied else -0.5
+            weight = max(weight, weigh(things, self._changed.rest) + ties)
         for does, minds in _EFFECTS:
-            is_near = weight < _FOUND and self._link >= _LINKED
+            is_near = weight < _FOUND and self._link >= _NAMED
             if is_near and does.search(new.text) and (hit := self._saying(minds)):
                 said, weight = hit, 0.5 + self._link
         return self._told(Broken.STEP_ADDED, new, said, weight)
@@ -154,7 +163,8 @@ class Judge:
                 return self._told(Broken.VALUE_CHANGED, one.old, said, weight + 0.5)
             if any(_is_crossed(q, came, known) for q in went for known in theirs):
                 return self._told(Broken.VALUE_CHANGED, one.old, said, weight + 0.25)
-        is_time = went and concepts.OF_TIME.search(one.old.text) and _is_far(went, came)
+        is_near = went and self._link >= _NAMED and _is_far(went, came)
+        is_time = is_near and concepts.OF_TIME.search(one.old.text)
         if is_time and (hit := self._saying(concepts.OF_TIME)):
             return self._told(Broken.VALUE_CHANGED, one.old, hit, weight + 0.5)
         return None
@@ -174,12 +184,8 @@ class Judge:
         return self._told(Broken.REORDERED, one, said, weight if both else 0.0)
 
     def _own(self, both: frozenset[str]) -> float:
-        """Return the weight of shared terms that the rest of the changed item does not have.
-
-        One word alone is chance where nothing else ties the two items together.
-        """
-        is_tied = self._link >= _TIED or weigh(both, self._changed.rest) >= 1.5
-        return weigh(both - self._changed.rest) / (1 if is_tied else 2)
+        """Return the weight of shared terms that the rest of the changed item does not have."""
+        return weigh(both - self._changed.rest) / (1 if self._is_tied else 2)
 
     def _gone_names(self, old: Statement) -> list[str]:
         """Return what a statement named and the item names no more."""
@@ -216,13 +222,13 @@ class Judge:
         return Reliance(kind, self._other, changed, said, weight)
 
 
-def link(item: Item, other: Item) -> float:
+def link(item: Item, other: Item, common: frozenset[str]) -> float:
     """Return how far another item speaks of this one: 1 where it names it, 0 where it does not."""
     if item.kind is not Kind.MEMORY and says(item.name, other.text):
         return 1.0
     if says(item.id, other.text):
         return 1.0
-    return min(1.0, weigh(shared(item.subject, other.terms | other.subject)) / 2)
+    return min(1.0, weigh(shared(item.subject - common, other.terms | other.subject)) / 2)
 
 
 def _values(text: str) -> Sequence[Quantity]:
