@@ -16,12 +16,14 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
+from core.decision_table import search_text
 from core.domain.models import (
     SKILL_MD,
     DecisionRow,
     DecisionTable,
     HitPolicy,
     InputColumn,
+    Kind,
     OutputColumn,
 )
 from core.knowledge.duplicates.words import words_of
@@ -29,6 +31,7 @@ from core.knowledge.interference import (
     Item,
     Reliance,
     find_reliance,
+    read_known,
     read_memory,
     read_skill,
     read_table,
@@ -74,7 +77,7 @@ def lines(path: Path) -> Iterator[Line]:
             said=row["said"],
             before=before,
             after=after,
-            others=tuple(map(_item, row["others"])),
+            others=tuple(map(_known, row["others"])),
             relies=row["relies"],
         )
 
@@ -89,6 +92,14 @@ def _item(row: Mapping[str, JsonValue]) -> Item:
     assert isinstance(files, dict)
     texts = {path: str(text) for path, text in files.items()}
     return read_skill(str(row["id"]), str(row["name"]), {SKILL_MD: f"{head}{row['body']}", **texts})
+
+
+def _known(row: Mapping[str, JsonValue]) -> Item:
+    """Return another item as the gate reads it: of a table the text that is searched."""
+    if row["kind"] != "DMN_RULE":
+        return _item(row)
+    told = str(row["id"]), str(row["name"]), search_text(_table(row))
+    return read_known(Kind.DMN_RULE, *told)
 
 
 def _table(row: Mapping[str, JsonValue]) -> DecisionTable:

@@ -4,7 +4,16 @@ It may import what `knowledge` may; no model is asked. Begin with `finding.py`.
 """
 
 from core.knowledge.interference.finding import find_reliance
-from core.knowledge.interference.items import Item, read_memory, read_skill, read_table
-from core.knowledge.interference.rules import Reliance
+from core.knowledge.interference.items import Item, read_known, read_memory, read_skill, read_table
+from core.knowledge.interference.rules import Broken, Reliance
 
-__all__ = ["Item", "Reliance", "find_reliance", "read_memory", "read_skill", "read_table"]
+__all__ = [
+    "Broken",
+    "Item",
+    "Reliance",
+    "find_reliance",
+    "read_known",
+    "read_memory",
+    "read_skill",
+    "read_table",
+]

@@ -134,6 +134,7 @@ nothing everything look find found start started begin begins begun finish done 
 part whole half way under above below true false none self import print def return for if else
 open with as r w utf encoding str int len csv json pathlib path sys os subprocess main
 같 다른 이미 그대로 않 없 있 아무 남 모두 나오 찾 보이 시작 끝 끝나 사람 곳 번째 쪽 것 수 뒤 앞
+적어 적는 적힌 넣어 넣는 넣은 받아 받은 받는 고르 고른 골라 누르 누른 하고 해야 하면 되면 연다
 하나 둘 둔다 두어 해둔 둔 때문 따로 맡 따르 넘 되 이번 오늘 내일 어제 지금 그날 다음 해당
 """
 

@@ -27,7 +27,7 @@ def find_reliance(before: Item, after: Item, others: Sequence[Item]) -> list[Rel
 
 
 def _common(others: Sequence[Item]) -> frozenset[str]:
-    """Return the terms of more than a twentieth of many items: they tie none of them to a change."""
+    """Return the terms of more than a twentieth of many items: they tie none to a change."""
     if len(others) < _MANY:
         return frozenset()
     counts = Counter(term for other in others for term in other.terms)

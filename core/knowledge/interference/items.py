@@ -16,8 +16,8 @@ Part = Literal["heading", "line", "condition", "code", "row"]
 
 MAX_CHARS = 200_000  # of one item; what comes after is not read
 _TEXTS = (".md", ".txt", ".rst", ".markdown")
-_NUMBERED = re.compile(r"\s*(?:\d{1,3}[.)]|[-*+])\s+(?:\[[ xX]\]\s+)?")
-_HEADING = re.compile(r"\s*#{1,6}\s+")
+_NUMBERED = re.compile(r"\A\s*(?:\d{1,3}[.)]|[-*+])\s+(?:\[[ xX]\]\s+)?")
+_HEADING = re.compile(r"\A\s*#{1,6}\s+")
 _CONDITIONS = re.compile(
     r"전제|조건|대상|자격|누구에게|준비|시작하기 전|시작할 수|언제|하기 전에"
     r"|\b(?:when|before you|condition|prerequisite|precondition|require|ready|who|applies|need"
@@ -108,6 +108,14 @@ def read_table(item_id: str, table: DecisionTable) -> Item:
         said = ", ".join(f"{name}: {cell}" for name, cell in cells if cell.strip() not in {"", "-"})
         rows.append(Statement(row.id, said, "row"))
     return Item(Kind.DMN_RULE, item_id, table.name, tuple(rows), " ".join(names), table)
+
+
+def read_known(kind: Kind, item_id: str, name: str, text: str) -> Item:
+    """Return an item by the text that is searched, a statement for each line."""
+    if kind is Kind.MEMORY:
+        return read_memory(item_id, text)
+    lines = [line.strip() for line in _plain(text).splitlines() if line.strip()]
+    return Item(kind, item_id, name, tuple(Statement("", line, "row") for line in lines))
 
 
 def _plain(text: str) -> str:
