@@ -9,7 +9,16 @@ from core.decision_table import parse_tables
 from core.domain.errors import RuleInvalid
 from core.domain.hashing import text_hash
 from core.domain.messages import Message
-from core.domain.models import Change, Finding, Kind, KnownText, Operation, ScreenSeverity
+from core.domain.models import (
+    Change,
+    Finding,
+    Kind,
+    KnownText,
+    Operation,
+    Origin,
+    ScreenSeverity,
+    SkillRequest,
+)
 from core.domain.ports import Search, SkillStore
 from core.domain.tasks import aside
 from core.domain.text import shorten
@@ -36,7 +45,8 @@ _MOST_TOLD = 5
 class Interference:
     """Looks for what other items rely on in skills and decision tables that a change revises.
 
-    Imports are not looked at: a search for each of 1,000 lines would take longer than the import.
+    Imports are not looked at, but for upgrades of installed skills: a search for each of 1,000 lines
+    would take longer than the import.
     Memories are not either: no figures say how many safe edits of them it would stop.
     """
 
@@ -106,9 +116,14 @@ class Interference:
 
 
 def _is_revised(change: Change) -> bool:
-    is_revised = change.operation is Operation.UPDATE and change.before and change.after
-    is_import = change.request is not None and change.request.is_import
-    return bool(is_revised) and not is_import and change.kind in {Kind.SKILL, Kind.DMN_RULE}
+    asked = change.request
+    is_upgrade = isinstance(asked, SkillRequest) and asked.upgrades is not None
+    if change.operation is not Operation.UPDATE:
+        return False
+    if change.origin is Origin.IMPORT and not is_upgrade:
+        return False
+    has_states = change.before is not None and change.after is not None
+    return has_states and change.kind in {Kind.SKILL, Kind.DMN_RULE}
 
 
 def _tables(change: Change) -> tuple[Item, Item] | None:
