@@ -45,8 +45,8 @@ _MOST_TOLD = 5
 class Interference:
     """Looks for what other items rely on in skills and decision tables that a change revises.
 
-    Imports are not looked at, but for upgrades of installed skills: a search for each of 1,000 lines
-    would take longer than the import.
+    Imports are not looked at, but for upgrades of installed skills: with a search for each of 1,000
+    lines they would take several times as long.
     Memories are not either: no figures say how many safe edits of them it would stop.
     """
 

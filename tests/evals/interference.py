@@ -40,6 +40,7 @@ from core.knowledge.interference.delta import compare
 from core.knowledge.interference.words import names, says
 
 SETS = Path(__file__).parent / "sets"
+OPEN = SETS / "open"
 KINDS = ("precondition", "step_added", "step_removed", "value_changed")
 HANDS = ("a", "b")
 
