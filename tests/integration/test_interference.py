@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from core.domain.models import (
     Receipt,
     ReceiptStatus,
     RuleRequest,
+    ScreenSeverity,
     SkillFile,
     SkillRequest,
     SubmitContext,
@@ -64,7 +66,15 @@ class Learning:
 
 @pytest.fixture
 async def learning(database: str, tmp_path: Path) -> AsyncIterator[Learning]:
-    async with open_app(settings_of(database, tmp_path)) as app:
+    async with opened(database, tmp_path, "screen: {classes: {interference: hold}}") as learning:
+        yield learning
+
+
+@asynccontextmanager
+async def opened(database: str, home: Path, config: str) -> AsyncIterator[Learning]:
+    file = home / "skill-worker.yaml"
+    file.write_text(config, "utf-8")
+    async with open_app(settings_of(database, home, skill_worker_config=file)) as app:
         await app.stores.agents.save(Agent(id="a", tenant_id="t", name="A"))
         yield Learning(app)
 
@@ -149,3 +159,17 @@ async def test_an_import_is_not_looked_at(learning: Learning) -> None:
     await learning.learn(skill("place-order", "원단을 발주한다", *ORDER))
     cut = skill("place-order", "원단을 발주한다", ORDER[0], known=True)
     await learning.learn(cut.model_copy(update={"is_import": True}))
+
+
+async def test_without_a_setting_it_is_told_and_holds_nothing(
+    database: str, tmp_path: Path
+) -> None:
+    async with opened(database, tmp_path, "") as learning:
+        await learning.learn(
+            skill("lead-time", "납기", "시트 `입고일정`에서 입고 예정일을 찾는다.")
+        )
+        await learning.learn(skill("place-order", "원단을 발주한다", *ORDER))
+        receipt = await learning.submit(skill("place-order", "발주", ORDER[0], known=True))
+        assert receipt.status is ReceiptStatus.APPLIED
+        change = await learning.change(receipt)
+        assert [one.severity for one in change.findings] == [ScreenSeverity.NOTE]
