@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from core.decision_table import parse_tables
-from core.domain.errors import RuleInvalid
+from core.domain.errors import DependencyDown, RuleInvalid
 from core.domain.hashing import text_hash
 from core.domain.messages import Message
 from core.domain.models import (
@@ -37,7 +37,7 @@ from core.safety.screen import decoded
 
 # How many others are looked at, by kind: the nearest. Of skills the whole folders are read.
 LIMITS = {Kind.SKILL: 8, Kind.DMN_RULE: 12, Kind.MEMORY: 20}
-_QUERY_CHARS = 400
+_QUERY_CHARS = 300
 _QUOTE_CHARS = 200
 _MOST_TOLD = 5
 
@@ -91,7 +91,8 @@ class Interference:
         """Return the nearest other items, those of the agent and of its tenant."""
         asks = (self._near(change, query, kind) for kind in LIMITS)
         near = [one for found in await asyncio.gather(*asks) for one in found]
-        return [item for one in near if (item := await self._read(one, change)) is not None]
+        read = await asyncio.gather(*(self._read(one, change) for one in near))
+        return [item for item in read if item is not None]
 
     async def _near(self, change: Change, query: str, kind: Kind) -> Sequence[KnownText]:
         nearby = await self._search.near(
@@ -108,7 +109,10 @@ class Interference:
     async def _read(self, known: KnownText, change: Change) -> Item | None:
         if known.kind is not Kind.SKILL:
             return read_known(known.kind, known.id, known.name, known.content)
-        bundle = await self._skills.read(known.id, change.tenant_id)
+        try:
+            bundle = await self._skills.read(known.id, change.tenant_id)
+        except DependencyDown:  # a change of a table needs no skill store: the index has SKILL.md
+            return read_known(known.kind, known.id, known.name, known.content)
         if bundle is None:  # deleted since the search
             return None
         texts = {path: decoded(file.data) for path, file in bundle.files.items()}

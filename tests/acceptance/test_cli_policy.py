@@ -23,6 +23,7 @@ ASK = {
         "feedback add",
         "knowledge effect",
         "knowledge import",
+        "knowledge promote",
         "knowledge restore",
     ),
     *("retract", "rule import", "run", "skill import"),

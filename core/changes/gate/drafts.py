@@ -474,7 +474,10 @@ async def digest(request: ChangeRequest) -> str:
 async def prepare(request: ChangeRequest, context: SubmitContext, deps: GateDeps) -> Prepared:
     """Compute before and after of a request. Writes nothing durable."""
     if not isinstance(request, RestoreRequest):
-        return await deps.committers[kind_of(request)].prepare(request, context)
+        made = await deps.committers[kind_of(request)].prepare(request, context)
+        if context.expects not in {None, state_hash(made.before)}:
+            raise Refused(Message("promote.moved"))
+        return made
     committer = deps.committers[request.target_kind]
     before = await committer.current(context.tenant_id, request.target_id)
     if state_hash(before) != request.expected_hash:

@@ -149,7 +149,7 @@ class SubmitContext(Model):
     items to compare with, of which a search does not know yet. `said_at` and `heard_at` are when
     its feedback was said and came in; without them it is said now. `author` is the end user who
     gave it, `source` where it came in, `roles` those of the token it was given with; without a
-    source there is no feedback.
+    source there is no feedback. `expects` is the hash of the state that the target must still have.
     """
 
     key: str
@@ -168,6 +168,7 @@ class SubmitContext(Model):
     author: str | None = None
     source: str | None = None
     roles: frozenset[str] = frozenset()
+    expects: str | None = None
 
     @property
     def asker(self) -> Asker | None:

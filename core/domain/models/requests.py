@@ -42,6 +42,8 @@ class _Request(Model):
     reason: Text = ""
     # Not asked but found: the other agents that list the skill when its deletion was prepared.
     listed_by: Annotated[tuple[Lister, ...], _Unsaid] = ()
+    # Why a person decides first, whatever the policy says.
+    must_wait: Annotated[Text, _Unsaid] = ""
 
 
 class MemoryRequest(_Request):
