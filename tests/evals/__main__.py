@@ -1,4 +1,4 @@
-"""`python -m tests.evals NAME`: `rules`, `differences`, `interference`, `poison`, `trial` count sets.
+"""`python -m tests.evals NAME`: `rules`, `differences`, `interference`, `poison`, `trial` count.
 
 `LLM_MODEL=… python -m tests.evals noise` puts a real model to the stories, and prints a table.
 `streams [FILE] [--show]` plays streams of feedback, by the stand-in unless `LLM_MODEL` is set;
