@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from core.decision_table import parse_tables
-from core.domain.errors import DependencyDown, RuleInvalid
+from core.domain.errors import RuleInvalid, SkillWorkerError
 from core.domain.hashing import text_hash
 from core.domain.messages import Message
 from core.domain.models import (
@@ -111,7 +111,7 @@ class Interference:
             return read_known(known.kind, known.id, known.name, known.content)
         try:
             bundle = await self._skills.read(known.id, change.tenant_id)
-        except DependencyDown:  # a change of a table needs no skill store: the index has SKILL.md
+        except SkillWorkerError:  # the store is down, or that skill broken: the index has SKILL.md
             return read_known(known.kind, known.id, known.name, known.content)
         if bundle is None:  # deleted since the search
             return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -13,7 +12,8 @@ from core.domain.models import DecisionTable
 from core.knowledge.interference.items import Item, Statement
 
 _LEAST_LIKE = 0.45  # below this two lines are one that went and one that came
-_MOST_LINES = 3_000  # of one item; a longer one is compared as sets of lines
+_MOST_PAIRS = 2_500  # of lines compared with each other; a rewrite beyond has no line in common
+MAX_CHANGED = 60  # statements of each kind that are looked at; what a rewrite has more is not
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,12 @@ class Delta:
     replaced: list[Replaced] = field(default_factory=list)
     moved: list[tuple[Statement, tuple[Statement, ...]]] = field(default_factory=list)
     conditions: list[Statement] = field(default_factory=list)
+
+    def cut(self) -> Delta:
+        """Return the delta with as much of each kind as is looked at."""
+        parts = (self.removed, self.added, self.replaced, self.moved, self.conditions)
+        removed, added, replaced, moved, conditions = (part[:MAX_CHANGED] for part in parts)
+        return Delta(removed, added, replaced, moved, conditions)  # type: ignore[arg-type]
 
     @property
     def is_empty(self) -> bool:
@@ -62,13 +68,13 @@ class Delta:
 def compare(before: Item, after: Item) -> Delta:
     """Return what changed from one state of an item to the next."""
     if before.table is not None and after.table is not None:
-        return _of_tables(before, after, before.table, after.table)
+        return _of_tables(before, after, before.table, after.table).cut()
     old, new = before.statements, after.statements
     delta = Delta()
     for olds, news in _blocks(old, new):
         _pair(olds, news, delta)
     _find_moved(old, new, delta)
-    return delta
+    return delta.cut()
 
 
 def _blocks(
@@ -76,10 +82,6 @@ def _blocks(
 ) -> Iterator[tuple[list[Statement], list[Statement]]]:
     """Yield the stretches that differ, as they stand before and after."""
     one, other = [_key(s) for s in old], [_key(s) for s in new]
-    if max(len(one), len(other)) > _MOST_LINES:
-        went, came = Counter(one) - Counter(other), Counter(other) - Counter(one)
-        yield [s for s in old if _key(s) in went], [s for s in new if _key(s) in came]
-        return
     for tag, i, j, k, m in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
         if tag != "equal":
             yield list(old[i:j]), list(new[k:m])
@@ -92,6 +94,10 @@ def _key(statement: Statement) -> tuple[str, str]:
 def _pair(olds: list[Statement], news: list[Statement], delta: Delta) -> None:
     """Put together the lines that are one line in other words; the rest went or came."""
     free = list(news)
+    if len(olds) * len(news) > _MOST_PAIRS:
+        delta.removed += olds
+        delta.added += news
+        return
     for old in olds:
         best = max(free, key=lambda new: _like(old.text, new.text), default=None)
         if best is not None and _like(old.text, best.text) >= _LEAST_LIKE:
@@ -135,7 +141,7 @@ def _find_moved(old: Sequence[Statement], new: Sequence[Statement], delta: Delta
             one
             for at, one in enumerate(old)
             if _key(one) in places and (at - was) * (places[_key(one)] - now) < 0
-        )
+        )[:MAX_CHANGED]
         delta.moved.append((gone, passed))
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from core.domain.models import SKILL_MD, DecisionTable, Kind
-from core.knowledge.interference.words import terms
+from core.knowledge.duplicates.quantities import Quantity
+from core.knowledge.interference.words import Terms, names, terms, values
 
 Part = Literal["heading", "line", "condition", "code", "row"]
 
-MAX_CHARS = 200_000  # of one item; what comes after is not read
+MAX_CHARS = 200_000  # of one text; what comes after is not read
+MAX_STATEMENTS = 1_000  # of one item
 _TEXTS = (".md", ".txt", ".rst", ".markdown")
 _NUMBERED = re.compile(r"\A\s*(?:\d{1,3}[.)]|[-*+])\s+(?:\[[ xX]\]\s+)?")
 _HEADING = re.compile(r"\A\s*#{1,6}\s+")
@@ -68,16 +70,33 @@ class Item:
         return "\n".join(one.text for one in self.statements)
 
     @cached_property
-    def terms(self) -> frozenset[str]:
+    def terms(self) -> Terms:
         """The ideas and stems of all statements."""
-        return frozenset(term for one in self.statements for term in terms(one.text))
+        return Terms(term for one in self.statements for term in terms(one.text))
 
     @cached_property
-    def subject(self) -> frozenset[str]:
+    def subject(self) -> Terms:
         """The ideas and stems of what it is called and said to be about."""
         head = " ".join(one.text for one in self.statements if one.part == "heading")
         named = self.name.replace("-", " ") if self.kind is not Kind.MEMORY else ""
-        return frozenset(terms(f"{named} {self.about} {head}"))
+        return terms(f"{named} {self.about} {head}")
+
+    @cached_property
+    def spoken_of(self) -> Terms:
+        """The terms of both."""
+        return Terms(self.terms | self.subject)
+
+    @cached_property
+    def named(self) -> Sequence[tuple[Statement, frozenset[str]]]:
+        """The statements that name something beyond doubt, each with the names."""
+        told = ((one, names(one.text)) for one in self.statements)
+        return [(one, found) for one, found in told if found]
+
+    @cached_property
+    def valued(self) -> Sequence[tuple[Statement, Sequence[Quantity]]]:
+        """The statements that have values, each with them."""
+        told = ((one, values(one.text)) for one in self.statements)
+        return [(one, found) for one, found in told if found]
 
 
 def read_memory(item_id: str, text: str) -> Item:
@@ -95,7 +114,7 @@ def read_skill(item_id: str, name: str, files: Mapping[str, str]) -> Item:
     for path, text in sorted(files.items()):
         if path != SKILL_MD:
             found += _read(path, _plain(text))
-    return Item(Kind.SKILL, item_id, name, tuple(found), " ".join(head))
+    return Item(Kind.SKILL, item_id, name, tuple(found[:MAX_STATEMENTS]), " ".join(head))
 
 
 def read_table(item_id: str, table: DecisionTable) -> Item:
@@ -115,7 +134,8 @@ def read_known(kind: Kind, item_id: str, name: str, text: str) -> Item:
     if kind is Kind.MEMORY:
         return read_memory(item_id, text)
     lines = [line.strip() for line in _plain(text).splitlines() if line.strip()]
-    return Item(kind, item_id, name, tuple(Statement("", line, "row") for line in lines))
+    rows = (Statement("", line, "row") for line in lines[:MAX_STATEMENTS])
+    return Item(kind, item_id, name, tuple(rows))
 
 
 def _plain(text: str) -> str:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from core.domain.models import Kind
 from core.knowledge.duplicates.quantities import Quantity
-from core.knowledge.duplicates.words import words_of
 from core.knowledge.interference import concepts
 from core.knowledge.interference.delta import Delta, Replaced
 from core.knowledge.interference.items import Item, Statement
-from core.knowledge.interference.words import names, says, shared, terms, weigh
+from core.knowledge.interference.words import names, says, shared, terms, values, weigh
 
 
 class Broken(StrEnum):
@@ -63,6 +62,21 @@ class Changed:
     delta: Delta
     rest: frozenset[str]
     common: frozenset[str]
+    _gone: dict[Statement, list[str]] = field(default_factory=dict)
+
+    def gone_names(self, old: Statement) -> list[str]:
+        """Return what a statement named and the item names no more."""
+        if old not in self._gone:
+            self._gone[old] = self._names_gone(old)
+        return self._gone[old]
+
+    def _names_gone(self, old: Statement) -> list[str]:
+        after = self.after
+        if after.table is None:
+            return [name for name in names(old.text) if not says(name, after.text)]
+        cells = [piece.partition(": ")[2].strip('"') or piece for piece in old.text.split(", ")]
+        gone = [cell for cell in cells if cell and not _NO_NAME.fullmatch(cell)]
+        return [cell for cell in gone if not says(cell, after.text) and cell not in after.about]
 
 
 class Judge:
@@ -74,6 +88,7 @@ class Judge:
         both = (changed.before.terms | changed.after.terms) - changed.common
         # One shared word is chance where nothing else ties the two items together.
         self._is_tied = self._link >= 0.25 or weigh(shared(both, other.terms)) >= 2
+        self._says: dict[re.Pattern[str], Statement | None] = {}
 
     def found(self) -> Reliance | None:
         """Return what weighs most of what the other relies on, None if nothing weighs enough."""
@@ -92,7 +107,7 @@ class Judge:
         """A new condition: another that denies it, or that does not wait for what it waits for."""
         wanted = terms(new.text) - self._changed.rest
         is_met = 0.0
-        for said in self._other.statements:
+        for said in self._other.statements if shared(wanted, self._other.terms) else ():
             weight = weigh(shared(wanted, terms(said.text)))
             if weight < _FOUND:
                 continue
@@ -123,15 +138,14 @@ class Judge:
     def _under(self, new: Statement) -> Statement | None:
         """Return what another reads at or under a path that a statement names."""
         named = names(new.text)
-        for said in self._other.statements if named else ():
-            theirs = names(said.text)
+        for said, theirs in self._other.named if named else ():
             if any(found.startswith(name) or name in found for name in named for found in theirs):
                 return said
         return None
 
     def _removed(self, old: Statement) -> Reliance | None:
         """A step or row that went: what it names or makes, and another still has."""
-        if hit := self._named(self._gone_names(old)):
+        if hit := self._named(self._changed.gone_names(old)):
             return self._told(Broken.STEP_REMOVED, old, hit, _SURE)
         if old.part == "code":
             return None
@@ -142,7 +156,7 @@ class Judge:
         """A value or a name that became another one."""
         if not one.gone:
             return None
-        if hit := self._named(self._gone_names(one.old)):
+        if hit := self._named(self._changed.gone_names(one.old)):
             return self._told(Broken.VALUE_CHANGED, one.old, hit, _SURE)
         is_row = one.new.part == "row"
         said, both = self._best(terms(" ".join(one.gone) if is_row else one.old.text))
@@ -154,11 +168,10 @@ class Judge:
         """A value that another has too, or one that a limit went past, or a time near its own."""
         is_row = one.new.part == "row"
         texts = (" ".join(one.gone), " ".join(one.come))
-        old, new = map(_values, texts if is_row else (one.old.text, one.new.text))
+        old, new = map(values, texts if is_row else (one.old.text, one.new.text))
         went = [q for q in old if not any(q.same(known) for known in new)]
         came = [q for q in new if not any(q.same(known) for known in old)]
-        for said in self._other.statements if went else ():
-            theirs = _values(said.text)
+        for said, theirs in self._other.valued if went else ():
             if any(q.same(known) for q in went for known in theirs):
                 return self._told(Broken.VALUE_CHANGED, one.old, said, weight + 0.5)
             if any(_is_crossed(q, came, known) for q in went for known in theirs):
@@ -178,7 +191,8 @@ class Judge:
 
     def _past(self, one: Statement, passed: Sequence[Statement]) -> Reliance:
         said, both = self._best(terms(one.text))
-        past = max((weigh(self._best(terms(p.text))[1]) for p in passed), default=0.0)
+        others = (shared(terms(other.text), self._other.terms) for other in passed)
+        past = max(map(weigh, others), default=0.0)
         weight = weigh(both) / 2 + min(1.0, past) / 2
         weight += 0.25 if concepts.ORDER.search(said.text) else 0.0
         return self._told(Broken.REORDERED, one, said, weight if both else 0.0)
@@ -187,23 +201,15 @@ class Judge:
         """Return the weight of shared terms that the rest of the changed item does not have."""
         return weigh(both - self._changed.rest) / (1 if self._is_tied else 2)
 
-    def _gone_names(self, old: Statement) -> list[str]:
-        """Return what a statement named and the item names no more."""
-        after = self._changed.after
-        if after.table is None:
-            return [name for name in names(old.text) if not says(name, after.text)]
-        cells = [piece.partition(": ")[2].strip('"') or piece for piece in old.text.split(", ")]
-        gone = [cell for cell in cells if cell and not _NO_NAME.fullmatch(cell)]
-        return [cell for cell in gone if not says(cell, after.text) and cell not in after.about]
-
     def _named(self, gone: Sequence[str]) -> Statement | None:
         """Return where the other names something that is gone."""
         for name in sorted(gone, key=len, reverse=True):
             if not says(name, self._other.text):
                 continue
             for said in self._other.statements:
-                is_name = self._link >= _LINKED or name in names(said.text)
-                if is_name and says(name, said.text):
+                if not says(name, said.text):
+                    continue
+                if self._link >= _LINKED or name in names(said.text):
                     return said
         return None
 
@@ -216,7 +222,10 @@ class Judge:
         return (said[0] if said else Statement("", "")), both
 
     def _saying(self, pattern: re.Pattern[str]) -> Statement | None:
-        return next((s for s in self._other.statements if pattern.search(s.text)), None)
+        if pattern not in self._says:
+            said = (one for one in self._other.statements if pattern.search(one.text))
+            self._says[pattern] = next(said, None)
+        return self._says[pattern]
 
     def _told(self, kind: Broken, changed: Statement, said: Statement, weight: float) -> Reliance:
         return Reliance(kind, self._other, changed, said, weight)
@@ -228,11 +237,7 @@ def link(item: Item, other: Item, common: frozenset[str]) -> float:
         return 1.0
     if says(item.id, other.text):
         return 1.0
-    return min(1.0, weigh(shared(item.subject - common, other.terms | other.subject)) / 2)
-
-
-def _values(text: str) -> Sequence[Quantity]:
-    return words_of(text).quantities
+    return min(1.0, weigh(shared(item.subject - common, other.spoken_of)) / 2)
 
 
 def _is_crossed(old: Quantity, came: Sequence[Quantity], known: Quantity) -> bool:

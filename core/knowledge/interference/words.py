@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
-from functools import lru_cache
+from collections.abc import Container, Iterable, Sequence
+from functools import cached_property, lru_cache
 
 from core.knowledge.duplicates import quantity_patterns as written
+from core.knowledge.duplicates.quantities import Quantity, quantities
 from core.knowledge.duplicates.words import (
     FUNCTION_WORDS,
     REMEMBERED_CHARS,
@@ -30,17 +31,36 @@ _WORD = re.compile(r"[가-힣]{1,64}|[^\W\d_가-힣]{1,64}")
 _LEAST_NAME = 2
 
 
-def terms(text: str) -> frozenset[str]:
+class Terms(frozenset[str]):
+    """The ideas and stems of a text; Korean ones are found as parts of compounds as well."""
+
+    def has_part(self, term: str) -> bool:
+        """Whether a Korean term begins or ends one of these, or one of these begins it."""
+        if len(term) < _LEAST_NAME or not "가" <= term[0] <= "힣":
+            return False
+        if term in self._ends:
+            return True
+        return any(term[:end] in self for end in range(_LEAST_NAME, len(term)))
+
+    @cached_property
+    def _ends(self) -> frozenset[str]:
+        """All beginnings and endings of Korean terms, of two syllables at least."""
+        korean = [term for term in self if "가" <= term[0] <= "힣"]
+        begins = {term[:at] for term in korean for at in range(_LEAST_NAME, len(term))}
+        return frozenset(begins | {t[at:] for t in korean for at in range(1, len(t) - 1)})
+
+
+def terms(text: str) -> Terms:
     """Return the ideas and stems of a text that tell of a matter."""
     return _remembered(text) if len(text) <= REMEMBERED_CHARS else _terms(text)
 
 
 @lru_cache(maxsize=8_000)
-def _remembered(text: str) -> frozenset[str]:
+def _remembered(text: str) -> Terms:
     return _terms(text)
 
 
-def _terms(text: str) -> frozenset[str]:
+def _terms(text: str) -> Terms:
     """Return the terms; `words_of` also reads values and denials, which takes twenty times as long.
 
     (1 ms a sentence.)
@@ -53,7 +73,7 @@ def _terms(text: str) -> frozenset[str]:
             base = stem(word) if word.isascii() else korean_stem(word)
             if len(base) > 1 and base not in tells_little() and base not in empty_words():
                 found.add(senses().get(base, base))
-    return frozenset(found)
+    return Terms(found)
 
 
 @lru_cache(maxsize=1)
@@ -63,25 +83,20 @@ def _counts() -> frozenset[str]:
     return frozenset(word for words in told for word in words)
 
 
-def shared(one: Iterable[str], other: frozenset[str]) -> frozenset[str]:
+def shared(one: Iterable[str], other: Terms) -> frozenset[str]:
     """Return the terms of one text that another has too, also within a Korean compound."""
-    return frozenset(term for term in one if term in other or _within(term, other))
-
-
-def _within(term: str, other: Iterable[str]) -> bool:
-    if not "가" <= term[:1] <= "힣" or len(term) < 2:
-        return False
-    return any(
-        len(known) > 1
-        and "가" <= known[0] <= "힣"
-        and (known.startswith(term) or term.startswith(known) or known.endswith(term))
-        for known in other
-    )
+    return frozenset(term for term in one if term in other or other.has_part(term))
 
 
 def weigh(found: Iterable[str], common: Container[str] = ()) -> float:
     """Return how much shared terms say; those of `common` half as much."""
     return sum(weight_of(term) * (0.5 if term in common else 1) for term in found)
+
+
+@lru_cache(maxsize=8_000)
+def values(text: str) -> Sequence[Quantity]:
+    """Return the quantities of a text."""
+    return quantities(text[:REMEMBERED_CHARS].lower())
 
 
 def names(text: str) -> frozenset[str]:
