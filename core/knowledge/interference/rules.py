@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from core.domain.models import Kind
@@ -12,7 +12,7 @@ from core.knowledge.duplicates.quantities import Quantity
 from core.knowledge.interference import concepts
 from core.knowledge.interference.delta import Delta, Replaced
 from core.knowledge.interference.items import Item, Statement
-from core.knowledge.interference.words import names, says, shared, terms, values, weigh
+from core.knowledge.interference.words import Terms, names, says, shared, terms, values, weigh
 
 
 class Broken(StrEnum):
@@ -34,6 +34,7 @@ class Reliance:
     changed: Statement
     relies: Statement
     weight: float
+    both: frozenset[str] = frozenset()
 
 
 _FOUND = 1.0  # a weight from which a reliance is told
@@ -47,6 +48,7 @@ _EFFECTS = (
     (concepts.ALTERS, concepts.LEAVES_ALONE),
     (concepts.HOLDS_UP, concepts.DOES_NOT_WAIT),
 )
+_TO_FIND = Statement("", "")
 _NO_NAME = re.compile(r"[-<>=\[\]().\d\s]+|true|false")
 
 
@@ -93,7 +95,11 @@ class Judge:
     def found(self) -> Reliance | None:
         """Return what weighs most of what the other relies on, None if nothing weighs enough."""
         enough = [one for one in self._every() if one is not None and one.weight >= _FOUND]
-        return max(enough, key=lambda one: one.weight, default=None)
+        best = max(enough, key=lambda one: one.weight, default=None)
+        # The statement is looked for at the end: for each line of a rewrite it took 20 s.
+        if best is not None and best.relies is _TO_FIND:
+            return replace(best, relies=self._nearest(best.both))
+        return best
 
     def _every(self) -> Iterator[Reliance | None]:
         delta = self._changed.delta
@@ -124,7 +130,7 @@ class Judge:
         destroys = concepts.DESTROYS.search(new.text) is not None
         if destroys and (under := self._under(new)):
             return self._told(Broken.STEP_ADDED, new, under, _SURE)
-        said, both = self._best(terms(new.text))
+        said, both = _TO_FIND, self._shared(terms(new.text))
         weight = self._own(both)
         if weight < _FOUND and destroys and (things := both - _ACTS):
             ties = self._link / 2 if self._is_tied else -0.5
@@ -133,7 +139,7 @@ class Judge:
             is_near = weight < _FOUND and self._link >= _NAMED
             if is_near and does.search(new.text) and (hit := self._saying(minds)):
                 said, weight = hit, 0.5 + self._link
-        return self._told(Broken.STEP_ADDED, new, said, weight)
+        return self._told(Broken.STEP_ADDED, new, said, weight, both)
 
     def _under(self, new: Statement) -> Statement | None:
         """Return what another reads at or under a path that a statement names."""
@@ -149,8 +155,8 @@ class Judge:
             return self._told(Broken.STEP_REMOVED, old, hit, _SURE)
         if old.part == "code":
             return None
-        said, both = self._best(terms(old.text))
-        return self._told(Broken.STEP_REMOVED, old, said, self._own(both))
+        both = self._shared(terms(old.text))
+        return self._told(Broken.STEP_REMOVED, old, _TO_FIND, self._own(both), both)
 
     def _replaced(self, one: Replaced) -> Reliance | None:
         """A value or a name that became another one."""
@@ -159,9 +165,9 @@ class Judge:
         if hit := self._named(self._changed.gone_names(one.old)):
             return self._told(Broken.VALUE_CHANGED, one.old, hit, _SURE)
         is_row = one.new.part == "row"
-        said, both = self._best(terms(" ".join(one.gone) if is_row else one.old.text))
+        both = self._shared(terms(" ".join(one.gone) if is_row else one.old.text))
         if not is_row and (weight := self._own(both)) >= _FOUND:
-            return self._told(Broken.VALUE_CHANGED, one.old, said, weight)
+            return self._told(Broken.VALUE_CHANGED, one.old, _TO_FIND, weight, both)
         return self._of_values(one, min(1.0, weigh(both)) / 2 + self._link / 2)
 
     def _of_values(self, one: Replaced, weight: float) -> Reliance | None:
@@ -190,12 +196,12 @@ class Judge:
         return max((self._past(*pair) for pair in pairs), key=lambda found: found.weight)
 
     def _past(self, one: Statement, passed: Sequence[Statement]) -> Reliance:
-        said, both = self._best(terms(one.text))
-        others = (shared(terms(other.text), self._other.terms) for other in passed)
-        past = max(map(weigh, others), default=0.0)
+        both = self._shared(terms(one.text))
+        past = max((weigh(self._shared(terms(other.text))) for other in passed), default=0.0)
         weight = weigh(both) / 2 + min(1.0, past) / 2
-        weight += 0.25 if concepts.ORDER.search(said.text) else 0.0
-        return self._told(Broken.REORDERED, one, said, weight if both else 0.0)
+        if both and 0.75 <= weight < _FOUND and concepts.ORDER.search(self._nearest(both).text):
+            weight += 0.25
+        return self._told(Broken.REORDERED, one, _TO_FIND, weight if both else 0.0, both)
 
     def _own(self, both: frozenset[str]) -> float:
         """Return the weight of shared terms that the rest of the changed item does not have."""
@@ -213,13 +219,13 @@ class Judge:
                     return said
         return None
 
-    def _best(self, wanted: frozenset[str]) -> tuple[Statement, frozenset[str]]:
-        """Return the statement of the other with most of these terms, and all that it has."""
-        both = shared(wanted, self._other.terms)
+    def _shared(self, wanted: Terms) -> frozenset[str]:
+        return shared(wanted, self._other.terms)
+
+    def _nearest(self, both: frozenset[str]) -> Statement:
+        """Return the statement of the other with most of these terms."""
         said = self._other.statements
-        if both:
-            said = (max(said, key=lambda one: weigh(shared(both, terms(one.text)))),)
-        return (said[0] if said else Statement("", "")), both
+        return max(said, key=lambda one: weigh(shared(both, terms(one.text))), default=_TO_FIND)
 
     def _saying(self, pattern: re.Pattern[str]) -> Statement | None:
         if pattern not in self._says:
@@ -227,8 +233,15 @@ class Judge:
             self._says[pattern] = next(said, None)
         return self._says[pattern]
 
-    def _told(self, kind: Broken, changed: Statement, said: Statement, weight: float) -> Reliance:
-        return Reliance(kind, self._other, changed, said, weight)
+    def _told(
+        self,
+        kind: Broken,
+        changed: Statement,
+        said: Statement,
+        weight: float,
+        both: frozenset[str] = frozenset(),
+    ) -> Reliance:
+        return Reliance(kind, self._other, changed, said, weight, both)
 
 
 def link(item: Item, other: Item, common: frozenset[str]) -> float:
