@@ -136,7 +136,7 @@ async def test_prompts_of_a_folder_are_those_the_model_is_given(
         ("other.md", b"x", "no prompt of this program"),
         ("tools.md", b"x", "lacks ## "),
         ("react_system.md", b" \n", "lacks any text"),
-        ("react_system.md", b"\xff\xfe", "cannot be read"),
+        ("react_system.md", b"\xff\xfe", "is not UTF-8 text"),
         ("readme.txt", b"x", "has no prompts"),
     ],
 )
