@@ -51,17 +51,9 @@ def _see_text(where: str, text: str) -> None:
         raise InvalidInput(of_field(where, problem))
 
 
-def _is_utf8(body: bytes) -> bool:
-    try:
-        body.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _see_body(body: bytes) -> None:
     # The framework also reads UTF-16 and UTF-32, in which the pattern finds nothing.
-    if b"\0" in body or not _is_utf8(body):
+    if b"\0" in body:
         raise HTTPException(HTTPStatus.BAD_REQUEST, Message("body.no_utf8"))
     nested = body.count(b"[") + body.count(b"{")
     if nested <= MOST_DEEP and not _SUSPICIOUS.search(body):
