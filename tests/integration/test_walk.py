@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.forked import script
 
-MEMORY_FILES, MEMORY_ROOMS, POD_FILES = 60, 14, 90
+MEMORY_FILES, MEMORY_ROOMS, POD_FILES = 66, 14, 95
 
 
 @pytest.mark.timeout(600)
