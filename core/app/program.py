@@ -47,6 +47,7 @@ from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.changes.gate.change_gate import ChangeGate
+from core.changes.lessons.proposing import Lessons
 from core.changes.presence import Presence
 from core.changes.proposals import Proposals
 from core.changes.restoring import Restorer
@@ -92,6 +93,7 @@ HEADS_SECONDS = 3600.0  # interval at which heads of audit chains are anchored i
 REVIEW_SECONDS = 60.0  # interval of reminders about overdue reviews
 EMBED_SECONDS = 1.0  # interval of checks for documents without a vector
 _COLLECTED_AFTER = 2_000, 10, 25  # in place of Python's 700, 10, 10
+LESSON_SECONDS = 60.0  # interval of looks for what the worker could learn from its own work
 LOOK_BACK_SECONDS = 300.0  # interval of looks at what came back, and what nobody uses
 PROBE_SECONDS = 1.0  # interval of checks whether the model needs a probe
 # Sources are told of an end after it: runs are stored for at least this long, whatever the settings
@@ -192,6 +194,19 @@ class App:
         )
 
     @property
+    def lessons(self) -> Lessons:
+        """The service that proposes what the worker could learn from its own work."""
+        return Lessons(
+            log=self.stores.lesson_log,
+            feed=self.stores.feed,
+            gate=self.gate,
+            changes=self.stores.changes,
+            journal=self.stores.journal,
+            outcomes=self.stores.use_log,
+            now=utc_now,
+        )
+
+    @property
     def proposals(self) -> Proposals:
         """The service that does what a person accepted of a proposal."""
         return Proposals(
@@ -249,6 +264,9 @@ class App:
             if learning.backfill and not once
             else None,
             None if once else repeat(LOOK_BACK_SECONDS, "effect", self.looking_back.work),
+            repeat(LESSON_SECONDS, "lessons", self.lessons.work)
+            if self._proposes_lessons and not once
+            else None,
             repeat(PROGRESS_SECONDS, "progress", lambda: self._progress(on_progress))
             if once
             else None,
@@ -259,6 +277,11 @@ class App:
             with over_all_tenants():
                 await self._wind_up(sources, stop, on_progress)
             _raise_failure(sources)
+
+    @property
+    def _proposes_lessons(self) -> bool:
+        config = self.stores.parts.config
+        return config is None or config.lessons.propose
 
     async def _wind_up(
         self, sources: SourcePoller, stop: asyncio.Event, on_progress: OnProgress
@@ -415,7 +438,8 @@ async def open_app(
             observed = watched(stores, url=url, breaker=breaker, sources=sources, summary=summary)
             await enter(health.watching(await enter(observed)))
         backfill = meaning.backfill(made) if meaning and not dry_run else None
-        beside = sources, summary, backfill
+        uses = await enter(_recorded(stores, observe))
+        beside = sources, summary, backfill, uses
         learning = build_learning(stores, gate, guarded, *beside) if guarded else None
         yield App(
             stores=stores,
@@ -430,7 +454,7 @@ async def open_app(
             learning=learning,
             hooks=hooks,
             dispatcher=dispatcher,
-            uses=await enter(_recorded(stores, observe)),
+            uses=uses,
         )
 
 

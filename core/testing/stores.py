@@ -32,6 +32,7 @@ from core.domain.models import (
 from core.domain.models.recorded_runs import Fork
 from core.domain.observers import nobody
 from core.domain.ports import NewId, Observer
+from core.domain.reserved import refuse_reserved
 from core.domain.text import has_lone_surrogate
 from core.safety.intake import masked_feedback
 from core.testing.changes import AgentKey, MemoryChangeLog
@@ -82,6 +83,7 @@ class MemoryAgents:
         return [agent for agent in agents if tenant_id in {None, agent.tenant_id}]
 
     async def save(self, agent: Agent) -> bool:
+        refuse_reserved(agent.id)
         return self._save(agent)
 
     async def awaiting_setup(self, limit: int) -> Sequence[Agent]:

@@ -10,6 +10,7 @@ from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
 from core.domain.errors import NotFound
 from core.domain.messages import Message
 from core.domain.models import Agent
+from core.domain.reserved import refuse_reserved
 from core.domain.tasks import over_all_tenants
 from core.safety.masking import mask
 
@@ -48,6 +49,7 @@ class PostgresAgents:
         return [_agent(row) for row in rows]
 
     async def save(self, agent: Agent) -> bool:
+        refuse_reserved(agent.id)
         if not self._keeps_raw:
             said = agent.model_dump(include=_SAID)
             agent = agent.model_copy(update={name: mask(said[name]).text for name in _SAID})

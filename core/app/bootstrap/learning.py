@@ -12,12 +12,13 @@ from zoneinfo import ZoneInfo
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.queries import gathering
 from core.agent.budgets import Meter
+from core.agent.lessons import ShownLessons
 from core.app.bootstrap.costs import billing
 from core.app.bootstrap.hooks import HooksInUse
 from core.app.bootstrap.kinds import Committers
 from core.app.bootstrap.model import GuardedModel, circuit_breaker
 from core.app.bootstrap.pods import log_skipped
-from core.app.bootstrap.stores import Stores, new_id, outside_changes
+from core.app.bootstrap.stores import Stores, new_id, outside_changes, utc_now
 from core.app.config_file import ConfigFile, load_config
 from core.app.run_summary import RunSummary
 from core.app.settings import OFFLINE_MODEL, Settings
@@ -33,6 +34,7 @@ from core.domain.ports import (
     FeedbackSource,
     Retention,
     SkillAuthor,
+    Uses,
 )
 from core.knowledge.embedding_backfill import Backfill
 from core.learning_committers.agent_skills_committer import AgentSkillsCommitter
@@ -263,12 +265,13 @@ def build_learning(
     sources: Mapping[str, FeedbackSource],
     summary: RunSummary,
     backfill: Backfill | None,
+    uses: Uses,
 ) -> Learning:
     """Build the parts of a worker, including its model; `summary` observes the events."""
     from core.polling_manager import process_feedback
 
     settings = stores.parts.settings
-    react = _react(stores, gate, model)
+    react = _react(stores, gate, model, uses)
     polling = _polling(stores, react, sources)
 
     async def perform(feedback_id: str) -> None:
@@ -341,7 +344,7 @@ def _recorded(stores: Stores) -> ReadThread:
     return lambda thread: recorded_messages(stores.pool, thread)
 
 
-def _react(stores: Stores, gate: ChangeGate, model: GuardedModel) -> ReactDeps:
+def _react(stores: Stores, gate: ChangeGate, model: GuardedModel, uses: Uses) -> ReactDeps:
     from core.agent.loop.deps import ReactDeps
 
     settings = stores.parts.settings
@@ -365,6 +368,14 @@ def _react(stores: Stores, gate: ChangeGate, model: GuardedModel) -> ReactDeps:
         kinds=tuple(own.kind for own in stores.parts.kinds),
         keeps_raw=settings.safety_keep_raw,
         recorded=_recorded(stores),
+        lessons=ShownLessons(
+            log=stores.lesson_log,
+            matches=stores.task_matches,
+            uses=uses,
+            journal=stores.journal,
+            budget=_config(stores).lessons.budget,
+            now=utc_now,
+        ),
     )
 
 

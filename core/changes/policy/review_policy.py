@@ -85,6 +85,8 @@ _NAMED = 10
 
 def required_review(change: Change) -> Sequence[str]:
     """Return why a change waits for a person whatever the policy says."""
+    if change.origin is Origin.WORKER:
+        return (Message("policy.lesson"),)
     if not change.deletes_for_all:
         return ()
     agents = named_briefly(change.listed_by)

@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from core.domain.errors import DependencyDown, InvalidInput, NotFound
 from core.domain.messages import Message
 from core.domain.models import Agent
+from core.domain.reserved import refuse_reserved
 from core.entrypoints.service.session import Session
 
 
 async def own_agent(session: Session, agent_id: str, tenant_id: str | None) -> Agent:
     """Return an agent of the tenant, or of the only one that the session may see it in.
 
-    Raises NotFound; InvalidInput if several tenants have such an agent and none is named.
+    Raises NotFound; InvalidInput if several tenants have such an agent and none is named, and for
+    the worker's own id, under which nobody can work.
     """
+    refuse_reserved(agent_id)
     tenant = session.tenant(tenant_id)
     if tenant is not None:
         return await session.own(session.stores.agents.get(tenant, agent_id), "agent", agent_id)
