@@ -11,7 +11,7 @@ WORKER_AGENT = "skill-worker"
 
 
 def is_reserved(agent_id: str) -> bool:
-    """Whether an agent id is the worker's own, or can be taken for it: in other letters or forms."""
+    """Whether an agent id is the worker's own, in whatever letters and forms."""
     return unicodedata.normalize("NFKC", agent_id).strip().casefold() == WORKER_AGENT
 
 

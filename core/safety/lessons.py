@@ -11,8 +11,8 @@ from core.safety.config import DEFAULT, FindingClass
 from core.safety.masking import without_invisible
 from core.safety.screen import screen
 
-# Findings that no lesson may have at all. A change of an agent waits for a person with them; a lesson
-# is read by all later runs, and a person who overlooks one approves it for all of them.
+# Findings that no lesson may have at all. A change of an agent waits for a person with them; a
+# lesson is read by all later runs, and who overlooks one approves it for all of them.
 _REFUSED = {
     FindingClass.CONTROL,
     FindingClass.CONCEALMENT,
@@ -29,12 +29,13 @@ _LOOSENS = re.compile(
     r"|\b(?:polic(?:y|ies)|screen(?:ing)?|reviews?|approvals?)\b[^.\n]{0,20}\b(?:off|unnecessary"
     r"|not (?:needed|necessary|required)|be (?:auto|looser?|relaxed|ignored|skipped|disabled))\b"
     r"|\b(?:hold|screen|refuse|reject|deny) (?:nothing|no (?:changes?|lessons?|more))\b"
-    r"|\b(?:do not|don't|never|stop|without) (?:hold|screen|review|check|holding|screening|reviewing)"
+    r"|\b(?:do not|don't|never|stop|without) (?:hold|screen|review|check)"
     r"(?:ing)?\b"
     r"|\b(?:approve|apply|accept|allow) (?:all|every\w*|any\w*|whatever|(?:it |them )?(?:at once"
     r"|automatically|without|directly))\b"
     r"|\bauto-?(?:approv|appl|accept)\w*"
-    r"|\b(?:no|without(?: an?y?)?|needs? no|not need(?: an?y?)?) (?:review|approval|screen\w*|person)\b"
+    r"|\b(?:no|without(?: an?y?)?|needs? no|not need(?: an?y?)?) (?:review"
+    r"|approval|screen\w*|person)\b"
     r"|(?:정책|심사|검토|검사|검열|스크린|승인|결재|보류|안전\s?장치|제한|통제)(?:[은는이가을를도]|\s?절차를?)?"
     r"\s?(?:모두|전부|다|그냥|이제)?\s?(?:무시|건너\s?뛰|끄|꺼|해제|비활성|생략|완화|느슨|우회|없애|없앤|풀어"
     r"|중단|하지\s?(?:마|말)|안\s?(?:해도|받아도)|받지\s?(?:않|말|마)|필요\s?없|불필요)"

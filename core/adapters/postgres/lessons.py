@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
 from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
@@ -88,7 +89,7 @@ class PostgresLessonLog:
 
     async def standing(self, tenant_id: str) -> Sequence[str]:
         of = {"tenant_id": tenant_id, "agent_id": WORKER_AGENT}
-        return [row["item_id"] for row in await self._all("lessons.standing", of)]
+        return [str(row["item_id"]) for row in await self._all("lessons.standing", of)]
 
-    async def _all(self, block: str, params: dict[str, object]) -> Sequence[dict[str, object]]:
+    async def _all(self, block: str, params: Mapping[str, object]) -> Sequence[DictRow]:
         return await fetch_all(self._pool, block, **params)

@@ -118,5 +118,5 @@ def _group(kind: EvidenceKind, fact: ChangeFact) -> str:
 
 
 def _key(tenant_id: str, *parts: str) -> str:
-    """Return the key of a lesson; a tenant's keys are its own, since those of changes are common."""
+    """Return the key of a lesson, which no other tenant has: keys of changes are common."""
     return text_hash("\0".join((tenant_id, *parts)))[:32]

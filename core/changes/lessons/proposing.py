@@ -160,7 +160,7 @@ class Lessons:
         run = runs.get(one.candidate_id or "") if one.change_id is None else None
         if run is not None:
             made, words = evidence_of_run(run)
-        elif one.change_id in changes:
+        elif one.change_id is not None and one.change_id in changes:
             made, words = evidence_of_change(changes[one.change_id], one.kind)
         else:
             return None

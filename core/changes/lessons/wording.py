@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from core.decision_table.document.markup import said_in
@@ -94,32 +94,35 @@ def text_of(pieces: Sequence[tuple[Evidence, Words]]) -> str:
     return "\n".join(dict.fromkeys(translated(language, line) for line in lines))
 
 
-_HEADS = {
-    EvidenceKind.REJECTED: "lesson.rejected",
-    EvidenceKind.EDITED: "lesson.edited",
-    EvidenceKind.RETRACTED: "lesson.retracted",
-    EvidenceKind.OVERRIDDEN: "lesson.overridden",
-}
-_ASKED = {
-    Operation.CREATE: "lesson.create",
-    Operation.UPDATE: "lesson.update",
-    Operation.DELETE: "lesson.delete",
+_ASKED: Mapping[Operation, Callable[[Message], Message]] = {
+    Operation.CREATE: lambda kind: Message("lesson.create", kind=kind),
+    Operation.UPDATE: lambda kind: Message("lesson.update", kind=kind),
+    Operation.DELETE: lambda kind: Message("lesson.delete", kind=kind),
 }
 
 
 def _head(evidence: Evidence) -> Message:
     if evidence.kind is EvidenceKind.RECOVERED:
         return Message("lesson.recovered", why=evidence.about)
-    asked = Message(_ASKED[Operation(evidence.operation)], kind=term(evidence.about))
-    return Message(_HEADS[evidence.kind], what=asked)
+    kind = term(evidence.about)
+    if evidence.kind is EvidenceKind.RETRACTED:
+        return Message("lesson.retracted", kind=kind)
+    if evidence.kind is EvidenceKind.OVERRIDDEN:
+        return Message("lesson.overridden", kind=kind)
+    asked = _ASKED[Operation(evidence.operation)](kind)
+    if evidence.kind is EvidenceKind.EDITED:
+        return Message("lesson.edited", what=asked)
+    return Message("lesson.rejected", what=asked)
 
 
 def _quoted(kind: EvidenceKind, words: Words) -> Message:
     if kind is EvidenceKind.RECOVERED:
         return Message("lesson.line_recovered", name=words.name, made=words.after)
     if kind in {EvidenceKind.EDITED, EvidenceKind.OVERRIDDEN}:
-        code = "lesson.line_edited" if kind is EvidenceKind.EDITED else "lesson.line_overridden"
-        return Message(code, before=words.before, after=words.after, name=words.name)
+        changed = {"before": words.before, "after": words.after, "name": words.name}
+        if kind is EvidenceKind.EDITED:
+            return Message("lesson.line_edited", **changed)
+        return Message("lesson.line_overridden", **changed)
     if not words.why:
         return Message("lesson.line_name", name=words.name)
     if not words.name:

@@ -66,8 +66,8 @@ async def known_owner(opened: App, tenant: str | None, agent_id: str | None) -> 
 async def known_agent(opened: App, agent_id: str, tenant: str | None) -> Agent:
     """Return the agent of that id, the tenant's if one is named.
 
-    Raises NotFound, WrongCall if no tenant is named and several have such an agent; InvalidInput for
-    the worker's own id, under which nobody can work.
+    Raises NotFound, WrongCall if no tenant is named and several have such an agent; InvalidInput
+    for the worker's own id, under which nobody can work.
     """
     refuse_reserved(agent_id)
     found = {agent.tenant_id: agent for agent in await opened.stores.agents.of_id(agent_id)}

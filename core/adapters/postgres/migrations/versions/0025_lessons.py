@@ -1,4 +1,4 @@
-"""Evidence about the worker's own work, and the lessons made of it; the SQL is in the file beside."""
+"""Evidence about the worker's own work, and lessons made of it; the SQL is in the file beside."""
 
 from pathlib import Path
 
