@@ -106,7 +106,7 @@ async def test_what_is_approved_as_it_is_teaches_nothing(app: App) -> None:
     assert await proposed(app) == []
 
 
-async def test_what_a_person_takes_back_becomes_a_lesson_held_by_the_loosest_policy(
+async def test_what_a_person_takes_back_is_held_under_the_loosest_policy(
     loose: App,
 ) -> None:
     change_id = await asked(loose, SAID)

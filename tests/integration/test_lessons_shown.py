@@ -155,12 +155,9 @@ async def test_how_runs_went_is_put_down_to_the_lessons_they_were_shown(
         await approved(app, held[0])
         await app.gate.decisions.reject(held[1], by="lee", reason="사실과 다릅니다")
         await app.lessons.collect()
-        (item,) = [
-            one
-            for one in await app.stores.effects.items(
-                EffectFilter(tenant_id="t", agent_id=WORKER_AGENT), after=None, limit=9
-            )
-        ]
+        (item,) = await app.stores.effects.items(
+            EffectFilter(tenant_id="t", agent_id=WORKER_AGENT), after=None, limit=9
+        )
         assert (item.ended.success, item.ended.failure) == (1, 1)
 
 
