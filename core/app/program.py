@@ -42,12 +42,14 @@ from core.app.bootstrap.stores import (
     skill_store,
     utc_now,
 )
+from core.app.bootstrap.tracing import open_tracing
 from core.app.dry_run import DrySkills
 from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.changes.gate.change_gate import ChangeGate
-from core.changes.lessons.proposing import Lessons
+from core.changes.installing.fetching import Fetching
+from core.changes.installing.installer import Installer
 from core.changes.presence import Presence
 from core.changes.proposals import Proposals
 from core.changes.restoring import Restorer
@@ -182,6 +184,25 @@ class App:
         """The service that edits agents' lists of skills."""
         return SkillLists(agents=self.stores.agents, gate=self.gate, new_id=self.new_id)
 
+    def installer(self, tenant_id: str, indexes: Sequence[str] = ()) -> Installer:
+        """Return the service that installs published skills for a tenant.
+
+        Names are looked up in `indexes`, else in those of skill-worker.yaml.
+        """
+        config = self.stores.parts.config
+        known = config.skills.indexes if config else ()
+        return Installer(
+            gate=self.gate,
+            changes=self.stores.changes,
+            knowledge=self.stores.knowledge,
+            skills=self.stores.skills,
+            agents=self.stores.agents,
+            installed=self.stores.installed,
+            fetching=Fetching(self.stores.publishers, indexes or known),
+            new_id=self.new_id,
+            tenant_id=tenant_id,
+        )
+
     @property
     def looking_back(self) -> LookingBack:
         """The service that finds complaints that came back, and proposes what to do."""
@@ -190,19 +211,6 @@ class App:
             log=self.stores.look_back,
             search=self.stores.search,
             rules=config.effect if config else EffectRules(),
-            now=utc_now,
-        )
-
-    @property
-    def lessons(self) -> Lessons:
-        """The service that proposes what the worker could learn from its own work."""
-        return Lessons(
-            log=self.stores.lesson_log,
-            feed=self.stores.feed,
-            gate=self.gate,
-            changes=self.stores.changes,
-            journal=self.stores.journal,
-            outcomes=self.stores.use_log,
             now=utc_now,
         )
 
@@ -264,8 +272,8 @@ class App:
             if learning.backfill and not once
             else None,
             None if once else repeat(LOOK_BACK_SECONDS, "effect", self.looking_back.work),
-            repeat(LESSON_SECONDS, "lessons", self.lessons.work)
-            if self._proposes_lessons and not once
+            repeat(LESSON_SECONDS, "lessons", learning.lessons.work)
+            if learning.lessons and not once
             else None,
             repeat(PROGRESS_SECONDS, "progress", lambda: self._progress(on_progress))
             if once
@@ -277,11 +285,6 @@ class App:
             with over_all_tenants():
                 await self._wind_up(sources, stop, on_progress)
             _raise_failure(sources)
-
-    @property
-    def _proposes_lessons(self) -> bool:
-        config = self.stores.parts.config
-        return config is None or config.lessons.propose
 
     async def _wind_up(
         self, sources: SourcePoller, stop: asyncio.Event, on_progress: OnProgress
@@ -410,7 +413,7 @@ async def open_app(
     `chat` is a model to use instead of the configured one; all ports pass through `wrap`. Embedded
     services start here, and stop with the last process. Raises ConfigurationError, DatabaseDown.
     """
-    async with AsyncExitStack() as stack:
+    async with open_tracing(settings), AsyncExitStack() as stack:
         enter = stack.enter_async_context
         is_own = model and chat is None
         chat = _chat_model(stack, settings, offline) if is_own else chat

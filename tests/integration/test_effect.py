@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import signal
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from subprocess import PIPE
 
 import psycopg
 import pytest
@@ -34,7 +33,7 @@ from core.knowledge.usage.recorder import MOST_WAITING
 from tests.support.api import Api, one_of, opened_api, settings_of
 from tests.support.databases import url_of
 from tests.support.effect import LATER, complain, ended, looking_back, proposed, use
-from tests.support.forked import ROOT
+from tests.support.forked import script
 from tests.support.learning import Teacher
 
 SAID = "제주 배송비는 3000원으로 계산해 주세요"
@@ -285,8 +284,8 @@ async def test_recording_twenty_hits_takes_a_call_less_than_a_millisecond(api: A
 
 
 def test_a_process_that_is_told_to_stop_has_all_on_record(database: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.support.noting", url_of(database), str(tmp_path)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8") as process:
+    where = (url_of(database), str(tmp_path))
+    with script("import tests.support.noting as it; it.run()", *where, stdout=PIPE) as process:
         assert process.stdout is not None
         answered = [int(process.stdout.readline()) for _ in range(200)]
         process.send_signal(signal.SIGTERM)

@@ -12,6 +12,7 @@ import pytest
 
 from core.adapters.postgres.queries import Pool, connection
 from core.agent.lessons import TAG, within
+from core.app.bootstrap.learning import build_lessons
 from core.app.program import App, open_app
 from core.app.replaying import replay
 from core.changes.erasing import Eraser
@@ -154,7 +155,7 @@ async def test_how_runs_went_is_put_down_to_the_lessons_they_were_shown(
             held.append(change.id)
         await approved(app, held[0])
         await app.gate.decisions.reject(held[1], by="lee", reason="사실과 다릅니다")
-        await app.lessons.collect()
+        await build_lessons(app.stores, app.gate).collect()
         (item,) = await app.stores.effects.items(
             EffectFilter(tenant_id="t", agent_id=WORKER_AGENT), after=None, limit=9
         )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from core.adapters.postgres.queries import Pool, connection
+from core.app.bootstrap.learning import build_lessons
 from core.app.program import App
 from core.domain.models import (
     Change,
@@ -58,7 +59,7 @@ async def approved(app: App, change_id: str, *, text: str | None = None) -> Chan
 
 async def proposed(app: App, after: timedelta = timedelta(), tenant_id: str = "t") -> list[Change]:
     """Have the worker look for lessons, as if it were later; return those that wait."""
-    lessons = app.lessons
+    lessons = build_lessons(app.stores, app.gate)
     await replace(lessons, now=lambda: lessons.now() + after).work()
     return await waiting(app, tenant_id)
 

@@ -24,6 +24,7 @@ from core.app.run_summary import RunSummary
 from core.app.settings import OFFLINE_MODEL, Settings
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps, Screen
+from core.changes.lessons.proposing import Lessons
 from core.changes.review_sweep import ReviewSweep
 from core.changes.said_order.pieces import AskedAgain
 from core.domain.models import Kind, Pause
@@ -89,6 +90,7 @@ class Learning:
     summary: RunSummary = field(default_factory=RunSummary)
     backfill: Backfill | None = None
     reviews: ReviewSweep | None = None
+    lessons: Lessons | None = None
 
 
 def chat_model(settings: Settings, *, offline: bool = False) -> BaseChatModel:
@@ -306,6 +308,20 @@ def build_learning(
         summary=summary,
         backfill=backfill,
         reviews=_reviews(stores, gate),
+        lessons=build_lessons(stores, gate) if _config(stores).lessons.propose else None,
+    )
+
+
+def build_lessons(stores: Stores, gate: ChangeGate) -> Lessons:
+    """Build what proposes what the worker could learn from its own work."""
+    return Lessons(
+        log=stores.lesson_log,
+        feed=stores.feed,
+        gate=gate,
+        changes=stores.changes,
+        journal=stores.journal,
+        outcomes=stores.use_log,
+        now=utc_now,
     )
 
 

@@ -85,12 +85,14 @@ _NAMED = 10
 
 def required_review(change: Change) -> Sequence[str]:
     """Return why a change waits for a person whatever the policy says."""
+    asked = change.request
+    reasons = [asked.must_wait] if asked and asked.must_wait else []
     if change.origin is Origin.WORKER:
-        return (Message("policy.lesson"),)
-    if not change.deletes_for_all:
-        return ()
-    agents = named_briefly(change.listed_by)
-    return (Message("policy.others_list", name=change.target_name, agents=agents),)
+        reasons.append(Message("policy.lesson"))
+    if change.deletes_for_all:
+        agents = named_briefly(change.listed_by)
+        reasons.append(Message("policy.others_list", name=change.target_name, agents=agents))
+    return reasons
 
 
 def named_briefly(listers: Sequence[Lister]) -> str:

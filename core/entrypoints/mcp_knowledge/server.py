@@ -16,7 +16,9 @@ from pydantic import BaseModel
 from starlette.requests import Request
 
 from core import __version__
+from core.domain import tracing
 from core.domain.messages import Message
+from core.domain.models.trace_context import TraceContext, read_context
 from core.entrypoints.mcp_knowledge import skills
 from core.entrypoints.mcp_knowledge.caller import Caller
 from core.entrypoints.mcp_knowledge.gate import Gate, Incoming, Outgoing, Watch, WhoAsks, answered
@@ -96,7 +98,8 @@ class KnowledgeServer(Server[object, Request]):
         return types.ListToolsResult(tools=[one.shown for one in tools_of(self._caller()).values()])
 
     async def _call_tool(self, asked: types.CallToolRequest) -> types.CallToolResult:
-        return await call_tool(self._caller(), asked.params.name, asked.params.arguments or {})
+        with tracing.under(_context_of(asked, self.request_context.request)):
+            return await call_tool(self._caller(), asked.params.name, asked.params.arguments or {})
 
     async def _list_resources(self, asked: types.ListResourcesRequest) -> types.ListResourcesResult:
         cursor = asked.params.cursor if asked.params else None
@@ -126,6 +129,20 @@ class KnowledgeServer(Server[object, Request]):
     async def _unsubscribe(self, asked: types.UnsubscribeRequest) -> types.EmptyResult:
         _SUBSCRIBED.get().discard(str(asked.params.uri))
         return types.EmptyResult()
+
+
+def _context_of(asked: types.CallToolRequest, request: Request | None) -> TraceContext | None:
+    """Return the trace context of a call: its own in `_meta`, else that of the HTTP request.
+
+    The request's own task has it too, but calls are answered in tasks of their session.
+    """
+    extra = (asked.params.meta and asked.params.meta.model_extra) or {}
+    given = [extra.get(name) for name in ("traceparent", "tracestate")]
+    parent, state = ([text] if isinstance(text, str) else [] for text in given)
+    if parent or request is None:
+        return read_context(parent, state)
+    headers = request.headers
+    return read_context(headers.getlist("traceparent"), headers.getlist("tracestate"))
 
 
 def _handler(
