@@ -67,6 +67,7 @@ class MemoryAgents:
             self._save(agent)
 
     async def get(self, tenant_id: str, agent_id: str) -> Agent:
+        refuse_reserved(agent_id)
         key = (tenant_id, agent_id)
         if key not in self._agents:
             raise NotFound(f"tenant {tenant_id!r} has no agent {agent_id!r}")
@@ -74,6 +75,7 @@ class MemoryAgents:
         return self._agents[key].model_copy(update={"skills": tuple(sorted(skills))})
 
     async def of_id(self, agent_id: str) -> Sequence[Agent]:
+        refuse_reserved(agent_id)
         return [agent for agent in await self.list() if agent.id == agent_id]
 
     async def having(self, tenant_id: str, skill: str) -> Sequence[Agent]:

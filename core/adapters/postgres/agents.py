@@ -29,6 +29,7 @@ class PostgresAgents:
         self._sets_up_new = sets_up_new
 
     async def get(self, tenant_id: str, agent_id: str) -> Agent:
+        refuse_reserved(agent_id)
         row = await fetch_one(self._pool, "agents.get", tenant_id=tenant_id, id=agent_id)
         if row is None:
             raise NotFound(
@@ -38,6 +39,7 @@ class PostgresAgents:
         return _agent(row)
 
     async def of_id(self, agent_id: str) -> Sequence[Agent]:
+        refuse_reserved(agent_id)
         return [_agent(row) for row in await fetch_all(self._pool, "agents.of_id", id=agent_id)]
 
     async def having(self, tenant_id: str, skill: str) -> Sequence[Agent]:

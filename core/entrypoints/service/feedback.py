@@ -21,7 +21,6 @@ from core.domain.models import (
 )
 from core.domain.models.access import Role
 from core.domain.models.base import Model
-from core.domain.reserved import refuse_reserved
 from core.entrypoints.service.session import Session, acting
 
 MOST_AT_ONCE = 1_000
@@ -184,8 +183,6 @@ class FeedbackService:
     async def _known(self, pieces: Sequence[NewFeedback], tenant_id: str) -> Sequence[str]:
         """Return the ids of the tenant's agents that are named, among others if they are many."""
         named = {agent_id for piece in pieces for agent_id in piece.agent_ids}
-        for agent_id in named:
-            refuse_reserved(agent_id)
         own = self.session.principal.agent_id
         if own is not None:
             return [own]

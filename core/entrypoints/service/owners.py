@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from core.domain.errors import DependencyDown, InvalidInput, NotFound
 from core.domain.messages import Message
 from core.domain.models import Agent
-from core.domain.reserved import refuse_reserved
 from core.entrypoints.service.session import Session
 
 
@@ -17,7 +16,6 @@ async def own_agent(session: Session, agent_id: str, tenant_id: str | None) -> A
     Raises NotFound; InvalidInput if several tenants have such an agent and none is named, and for
     the worker's own id, under which nobody can work.
     """
-    refuse_reserved(agent_id)
     tenant = session.tenant(tenant_id)
     if tenant is not None:
         return await session.own(session.stores.agents.get(tenant, agent_id), "agent", agent_id)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from core.domain.errors import DependencyDown, InvalidInput, NotFound
 from core.domain.messages import Message
-from core.domain.reserved import is_reserved, refuse_reserved
+from core.domain.reserved import is_reserved
 from core.entrypoints.cli.exits import WrongCall
 from core.entrypoints.cli.output import talk
 
@@ -69,7 +69,6 @@ async def known_agent(opened: App, agent_id: str, tenant: str | None) -> Agent:
     Raises NotFound, WrongCall if no tenant is named and several have such an agent; InvalidInput
     for the worker's own id, under which nobody can work.
     """
-    refuse_reserved(agent_id)
     found = {agent.tenant_id: agent for agent in await opened.stores.agents.of_id(agent_id)}
     if not found:
         raise NotFound(Message("no.agent", id=agent_id), hint=Message("see.agents"))
