@@ -442,8 +442,9 @@ async def open_app(
             await enter(health.watching(await enter(observed)))
         backfill = meaning.backfill(made) if meaning and not dry_run else None
         uses = await enter(_recorded(stores, observe))
-        beside = sources, summary, backfill, uses
-        learning = build_learning(stores, gate, guarded, *beside) if guarded else None
+        learning = guarded and build_learning(
+            stores, gate, guarded, sources, summary, backfill, uses
+        )
         yield App(
             stores=stores,
             gate=gate,

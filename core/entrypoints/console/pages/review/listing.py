@@ -61,7 +61,7 @@ def _named(visit: Visit, change: ChangeHead) -> Markup:
     """Return the link to a change: whether it is a lesson, and how much was found in it."""
     parts = [link(change.target_name, ONE, id=change.id)]
     if change.origin is Origin.WORKER:
-        parts.append(badge(visit.say("review.lesson"), "info"))
+        parts.append(badge(visit.say("review.lesson"), "waiting"))
     if change.findings:
         parts.append(badge(visit.say("review.found_n", n=len(change.findings)), "warning"))
     return join(parts, " ")
