@@ -435,16 +435,14 @@ async def open_app(
         guarded = GuardedModel(chat, breaker, _meter(stores), is_own) if chat else None
         hooks = await enter(open_hooks(stores, guarded, url))
         gate, dry_gate = build_gates(stores, guarded, creator, hooks)
-        dispatcher = await enter(open_dispatcher(stores, gate, hooks, works=bool(chat)))
         sources = await enter(feedback_sources(settings, stores, wrap)) if chat else {}
         if health:
             observed = watched(stores, url=url, breaker=breaker, sources=sources, summary=summary)
             await enter(health.watching(await enter(observed)))
         backfill = meaning.backfill(made) if meaning and not dry_run else None
         uses = await enter(_recorded(stores, observe))
-        learning = guarded and build_learning(
-            stores, gate, guarded, sources, summary, backfill, uses
-        )
+        beside = sources, summary, backfill, uses
+        learning = build_learning(stores, gate, guarded, *beside) if guarded else None
         yield App(
             stores=stores,
             gate=gate,
@@ -457,7 +455,7 @@ async def open_app(
             observe=health.metrics.observe if health else nobody,
             learning=learning,
             hooks=hooks,
-            dispatcher=dispatcher,
+            dispatcher=await enter(open_dispatcher(stores, gate, hooks, works=bool(chat))),
             uses=uses,
         )
 

@@ -4,8 +4,9 @@ SELECT txid, id FROM lesson_cursor
 -- name: collected
 -- All or nothing: another worker that has moved on has stored the same evidence.
 WITH moved AS (
-    UPDATE lesson_cursor SET txid = %(until_txid)s, id = %(until_id)s
-    WHERE (txid, id) = (%(txid)s, %(id)s) RETURNING one
+    INSERT INTO lesson_cursor AS c (txid, id) VALUES (%(until_txid)s, %(until_id)s)
+    ON CONFLICT (one) DO UPDATE SET txid = excluded.txid, id = excluded.id
+    WHERE (c.txid, c.id) = (%(txid)s, %(id)s) RETURNING one
 ), stored AS (
     INSERT INTO lesson_evidence (tenant_id, id, key, kind, about, operation, change_id, feedback_id,
                                  candidate_id, at, refused)

@@ -32,11 +32,12 @@ CREATE TABLE lesson_proposals (
 );
 CREATE INDEX lesson_proposals_by_item ON lesson_proposals (tenant_id, item_id);
 
--- Up to where events were looked through for evidence: nothing from before this release counts.
+-- Up to where events were looked through for evidence: nothing from before this release counts. No row:
+-- from the beginning.
 CREATE TABLE lesson_cursor (
     one           boolean PRIMARY KEY DEFAULT true CHECK (one),
     txid          bigint NOT NULL,
     id            bigint NOT NULL
 );
 INSERT INTO lesson_cursor (txid, id)
-SELECT coalesce(max(txid::text::bigint), 0), coalesce(max(id), 0) FROM run_events;
+SELECT max(txid::text::bigint), max(id) FROM run_events HAVING count(*) > 0;
