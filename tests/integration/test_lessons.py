@@ -90,6 +90,17 @@ async def test_reasons_alike_speak_for_one_lesson(app: App) -> None:
     assert len(await proposed(app)) == 2
 
 
+async def test_lessons_that_read_alike_are_approved_one_by_one(app: App) -> None:
+    for place in ("부산", "서울"):
+        await rejected(app, f"{place} 지점의 금액이 사실과 다릅니다", f"{place} 요금은 3000원이다")
+    found = await proposed(app)
+    if len(found) == 1:
+        pytest.fail("the reasons say the same")
+    for lesson in found:
+        assert (await approved(app, lesson.id)).status is ChangeStatus.APPLIED
+    assert len(await app.stores.lesson_log.standing("t")) == 2
+
+
 async def test_two_edits_alike_before_approval_make_a_lesson(app: App) -> None:
     for long, short in (
         ("배송 문의에는 먼저 사과하고 주문 번호를 확인한다", "배송 문의에는 주문 번호를 확인한다"),
