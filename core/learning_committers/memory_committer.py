@@ -225,7 +225,8 @@ class MemoryCommitter(ItemCommitter):
         text = new_text(request)
         reach = reach_of(request, context, UNBOUNDED, self._clock())
         # Before the exact match: an item added after `seen` is compared again when recording.
-        beside = await self._beside(text, context, reach, but="")
+        is_lesson = is_reserved(context.agent_id)  # likeness was judged by its evidence
+        beside = Beside() if is_lesson else await self._beside(text, context, reach, but="")
         same = await self._same(text, context, reach)
         if same is not None:
             reach = reach_of(request, context, same.reach, self._clock())
@@ -235,7 +236,8 @@ class MemoryCommitter(ItemCommitter):
             return self._prepared(same, Operation.UPDATE, after)
         warnings = warnings_beside(request, Kind.MEMORY, beside.near, context)
         prepared = self._created(await self._new_id(request, context, "mem"), _state(text, reach))
-        return prepared.model_copy(update={"warnings": warnings, "seen": _mark(request, beside)})
+        seen = None if is_lesson else _mark(request, beside)
+        return prepared.model_copy(update={"warnings": warnings, "seen": seen})
 
     async def _update(
         self, item: KnowledgeItem, request: MemoryRequest, context: SubmitContext

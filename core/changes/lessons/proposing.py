@@ -22,7 +22,6 @@ from core.domain.messages import Message
 from core.domain.models import (
     Change,
     ChangeStatus,
-    Compared,
     EventFilter,
     MemoryRequest,
     Operation,
@@ -126,7 +125,6 @@ class Lessons:
             tenant_id=lesson.tenant_id,
             agent_id=WORKER_AGENT,
             origin=Origin.WORKER,
-            compared=Compared(is_all=True),  # likeness was judged by the evidence
         )
         receipt = await self.gate.submit(request, context)
         is_held = receipt.status is ReceiptStatus.HELD
