@@ -23,6 +23,7 @@ from core.app.bootstrap.learning import (
     build_learning,
     chat_model,
     close_chat_model,
+    open_second_look,
 )
 from core.app.bootstrap.model import GuardedModel, circuit_breaker, open_meaning
 from core.app.bootstrap.pods import skill_creator
@@ -434,7 +435,8 @@ async def open_app(
         breaker = wrap("breaker", circuit_breaker(settings, pool, offline=offline))
         guarded = GuardedModel(chat, breaker, _meter(stores), is_own) if chat else None
         hooks = await enter(open_hooks(stores, guarded, url))
-        gate, dry_gate = build_gates(stores, guarded, creator, hooks)
+        looks = await enter(open_second_look(stores, guarded))
+        gate, dry_gate = build_gates(stores, guarded, looks, creator, hooks)
         sources = await enter(feedback_sources(settings, stores, wrap)) if chat else {}
         if health:
             observed = watched(stores, url=url, breaker=breaker, sources=sources, summary=summary)

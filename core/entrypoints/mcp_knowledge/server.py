@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import anyio
@@ -32,7 +34,51 @@ INSTRUCTIONS = (
 MOST_SUBSCRIBED = 1_000
 MOST_URI = 2_000  # characters
 _SUBSCRIBED: ContextVar[set[str]] = ContextVar("_SUBSCRIBED")
+_PLACE: ContextVar[_Place | None] = ContextVar("_PLACE", default=None)
 AskedT = TypeVar("AskedT")
+
+
+@dataclass
+class _Place:
+    """What a session takes of a limit; it is given back once."""
+
+    leave: Callable[[], None]
+    is_taken: bool = False
+    is_left: bool = False
+
+    def end(self) -> None:
+        if not self.is_left:
+            self.is_left = True
+            self.leave()
+
+
+@contextmanager
+def until_its_end(leave: Callable[[], None]) -> Iterator[None]:
+    """Call `leave` once the session that begins in the block ends; at the block's end if none does.
+
+    The SDK tells nobody that a session ends, but runs it in the context of the call that began it.
+    """
+    place = _Place(leave)
+    reset = _PLACE.set(place)
+    try:
+        yield
+    finally:
+        _PLACE.reset(reset)
+        if not place.is_taken:
+            place.end()
+
+
+@contextmanager
+def _placed() -> Iterator[None]:
+    place = _PLACE.get()
+    if place is None:  # over stdio
+        yield
+        return
+    place.is_taken = True
+    try:
+        yield
+    finally:
+        place.end()
 
 
 class KnowledgeServer(Server[object, Request]):
@@ -83,13 +129,14 @@ class KnowledgeServer(Server[object, Request]):
         subscribed = set[str]()
         _SUBSCRIBED.set(subscribed)
         onward, passed = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        async with anyio.create_task_group() as tasks, write_stream.clone() as out:
-            gate = Gate(out, tasks, subscribed, self._who, self._watch, self._methods)
-            tasks.start_soon(gate.work, read_stream, onward)
-            await super().run(
-                passed, write_stream, initialization_options, raise_exceptions, stateless
-            )
-            tasks.cancel_scope.cancel()
+        with _placed():
+            async with anyio.create_task_group() as tasks, write_stream.clone() as out:
+                gate = Gate(out, tasks, subscribed, self._who, self._watch, self._methods)
+                tasks.start_soon(gate.work, read_stream, onward)
+                await super().run(
+                    passed, write_stream, initialization_options, raise_exceptions, stateless
+                )
+                tasks.cancel_scope.cancel()
 
     def _caller(self) -> Caller:
         return self._who(self.request_context.request)
