@@ -96,6 +96,7 @@ HEADS_SECONDS = 3600.0  # interval at which heads of audit chains are anchored i
 REVIEW_SECONDS = 60.0  # interval of reminders about overdue reviews
 EMBED_SECONDS = 1.0  # interval of checks for documents without a vector
 _COLLECTED_AFTER = 2_000, 10, 25  # in place of Python's 700, 10, 10
+LESSON_SECONDS = 60.0  # interval of looks for what the worker could learn from its own work
 LOOK_BACK_SECONDS = 300.0  # interval of looks at what came back, and what nobody uses
 PROBE_SECONDS = 1.0  # interval of checks whether the model needs a probe
 # Sources are told of an end after it: runs are stored for at least this long, whatever the settings
@@ -272,6 +273,9 @@ class App:
             if learning.backfill and not once
             else None,
             None if once else repeat(LOOK_BACK_SECONDS, "effect", self.looking_back.work),
+            repeat(LESSON_SECONDS, "lessons", learning.lessons.work)
+            if learning.lessons and not once
+            else None,
             repeat(PROGRESS_SECONDS, "progress", lambda: self._progress(on_progress))
             if once
             else None,
@@ -433,13 +437,14 @@ async def open_app(
         hooks = await enter(open_hooks(stores, guarded, url))
         looks = await enter(open_second_look(stores, guarded))
         gate, dry_gate = build_gates(stores, guarded, looks, creator, hooks)
-        dispatcher = await enter(open_dispatcher(stores, gate, hooks, works=bool(chat)))
         sources = await enter(feedback_sources(settings, stores, wrap)) if chat else {}
         if health:
             observed = watched(stores, url=url, breaker=breaker, sources=sources, summary=summary)
             await enter(health.watching(await enter(observed)))
         fills = meaning.backfill(made) if meaning and not dry_run else None
-        learns = build_learning(stores, gate, guarded, sources, summary, fills) if guarded else None
+        uses = await enter(_recorded(stores, observe))
+        beside = sources, summary, fills, uses
+        learns = build_learning(stores, gate, guarded, *beside) if guarded else None
         yield App(
             stores=stores,
             gate=gate,
@@ -452,8 +457,8 @@ async def open_app(
             observe=health.metrics.observe if health else nobody,
             learning=learns,
             hooks=hooks,
-            dispatcher=dispatcher,
-            uses=await enter(_recorded(stores, observe)),
+            dispatcher=await enter(open_dispatcher(stores, gate, hooks, works=bool(chat))),
+            uses=uses,
         )
 
 

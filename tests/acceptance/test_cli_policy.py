@@ -43,6 +43,7 @@ NEITHER = {
     *("deliveries backfill", "deliveries list", "deliveries replay", "deliveries show"),
     *("demo", "doctor", "feedback cancel", "hooks enable", "hooks list", "hooks test"),
     *("feedback list", "feedback retry", "feedback show", "history list", "history show"),
+    *("lessons list", "lessons propose"),  # whatever the policy says: test_lessons
     *("intake pause", "intake resume", "intake status", "knowledge export", "knowledge history"),
     *("knowledge context", "knowledge sync"),
     *("knowledge list", "knowledge search", "knowledge show", "rule check", "rule decide"),

@@ -64,6 +64,8 @@ INSIDE = {
     ports.Folder,
     ports.Gate,
     ports.InstalledSkills,
+    ports.LessonLog,
+    ports.LessonsShown,
     ports.LookBack,
     ports.Meant,
     ports.OpenHook,

@@ -28,6 +28,7 @@ _EMPTIED = (  # in this order: what is emptied later is found by what is emptied
     "end_items",
     "drop_uses",
     "drop_documents",
+    "drop_evidence",
     "drop_answers",
 )
 _UNNAMED = (

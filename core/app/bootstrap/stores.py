@@ -37,6 +37,7 @@ from core.adapters.postgres.knowledge import (
     PostgresKnowledgePages,
     PostgresKnowledgePast,
 )
+from core.adapters.postgres.lessons import PostgresLessonLog
 from core.adapters.postgres.lineage import PostgresLineage
 from core.adapters.postgres.migrations import refuse_newer as refuse_newer
 from core.adapters.postgres.outbox import PostgresDeliveryLog, PostgresOutbox
@@ -98,6 +99,7 @@ from core.domain.ports import (
     Knowledge,
     KnowledgePages,
     KnowledgePast,
+    LessonLog,
     Lineage,
     LookBack,
     Observer,
@@ -242,6 +244,7 @@ class Stores:
         self.use_log: UseLog = PostgresUseLog(pool)
         self.effects: Effects = PostgresEffects(pool)
         self.look_back: LookBack = PostgresLookBack(pool)
+        self.lesson_log: LessonLog = PostgresLessonLog(pool)
 
     def _searches(self, pool: Pool, parts: Parts) -> None:
         self.ranking: Ranking = PostgresSearch(pool, self._follower(parts))

@@ -11,6 +11,7 @@ from core.changes.gate import drafts, receipts, records, sets
 from core.changes.gate.decisions import Decisions
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.drafts import codes_of, locked, prepare, when_free
+from core.changes.gate.own_lessons import refuse_outsiders
 from core.changes.gate.records import close, finish, has_moved, look_outside
 from core.changes.policy.review_policy import asked_change
 from core.changes.said_order.settle import repeated_parts, settle
@@ -59,6 +60,7 @@ class ChangeGate:
         self.is_dry_run = deps.dry_run
 
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
+        refuse_outsiders(request, context)
         request = await drafts.masked_request(request, self._deps)
         digest = await drafts.digest(request)
         for tried in range(MAX_PREPARES):

@@ -23,6 +23,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import Committer, Journal, TargetLocks
+from core.domain.reserved import is_reserved
 from core.knowledge.duplicates import CLASHES, Known, evidence
 
 
@@ -52,6 +53,8 @@ def event(name: str, change: Change, error: str | None = None, **more: JsonValue
     }
     if not change.findings:  # what the screen has found something in is told to reviewers only
         data["target_name"] = change.target_name
+    if is_reserved(change.agent_id):
+        data["lesson"] = True  # goes out to nobody: see `own_only`
     if change.warnings:
         data["warnings"] = len(change.warnings)
     if _supersedes(change):

@@ -40,12 +40,14 @@ class Origin(StrEnum):
     """Who asks for a change: an agent's run, a bulk import, or a person.
 
     OUTSIDE: nobody asked, it was found in the store of skills, made there past the gate.
+    WORKER: the worker proposes a lesson about its own work.
     """
 
     AGENT = "AGENT"
     IMPORT = "IMPORT"
     PERSON = "PERSON"
     OUTSIDE = "OUTSIDE"
+    WORKER = "WORKER"
 
 
 class ReceiptStatus(StrEnum):

@@ -58,6 +58,7 @@ from core.domain.ports.knowledge import (
     SkillAuthor,
     SkillStore,
 )
+from core.domain.ports.lessons import LessonLog, LessonsShown
 from core.domain.ports.plugins import Asker, OpenHook, OpenScreen, OpenSkills, TextScreen
 from core.domain.ports.pods import Pod, Pods, SkillDocuments
 from core.domain.ports.runs import (
@@ -113,6 +114,8 @@ __all__ = [
     "Knowledge",
     "KnowledgePages",
     "KnowledgePast",
+    "LessonLog",
+    "LessonsShown",
     "Lineage",
     "LookBack",
     "Meant",

@@ -13,6 +13,7 @@ from core.domain.models import DecisionTable, Kind, Receipt, SkillFile
 from core.domain.models.access import Role
 from core.domain.models.views import KnowledgeFilter
 from core.domain.paging import decode_parts, encode_parts, query_digest
+from core.domain.reserved import is_reserved
 from core.entrypoints.service.items import (
     Known,
     KnownFile,
@@ -47,7 +48,7 @@ class KnowledgeService:
         self.session.require(Role.READ)
         await self.session.app.require_kind(wanted.kind)
         wanted = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
-        if wanted.agent_id is not None:
+        if wanted.agent_id is not None and not is_reserved(wanted.agent_id):
             agent = await own_agent(self.session, wanted.agent_id, wanted.tenant_id)
             wanted = wanted.model_copy(update={"tenant_id": agent.tenant_id})
         query = query_digest(_LIST, wanted)

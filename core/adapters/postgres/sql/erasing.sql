@@ -24,8 +24,13 @@ WHERE f.tenant_id = %(tenant_id)s
 ORDER BY f.created_at, f.id
 
 -- name: held
+-- Lessons of the worker that quote what was said of it too.
 SELECT id FROM changes
-WHERE feedback_id = ANY(%(ids)s) AND status IN ('held', 'stale') AND held <> '[]'
+WHERE (feedback_id = ANY(%(ids)s) OR id IN (
+    SELECT p.change_id FROM lesson_evidence e
+    JOIN lesson_proposals p ON p.tenant_id = e.tenant_id AND p.key = e.key
+    WHERE e.feedback_id = ANY(%(ids)s)))
+  AND status IN ('held', 'stale') AND held <> '[]'
 ORDER BY created_at, id
 
 -- name: beside
@@ -49,17 +54,24 @@ LIMIT 1
 -- name: changes
 -- `is_gone`: the item no longer stands, or is for this person alone, and all that it was taught by
 -- is theirs; `is_void`: the change itself was never made.
-WITH own AS (
+WITH lesson AS (
+    SELECT DISTINCT p.item_id FROM lesson_evidence e
+    JOIN lesson_proposals p ON p.tenant_id = e.tenant_id AND p.key = e.key
+    WHERE e.tenant_id = %(tenant_id)s AND e.feedback_id = ANY(%(ids)s) AND p.item_id IS NOT NULL
+), own AS (
     SELECT kind, target_id FROM changes
     WHERE tenant_id = %(tenant_id)s AND feedback_id = ANY(%(ids)s)
     UNION
     SELECT kind, item_id FROM knowledge_versions
     WHERE tenant_id = %(tenant_id)s AND scope_user = %(author)s
+    UNION
+    SELECT 'MEMORY', item_id FROM lesson
 ), item AS (
     SELECT o.kind, o.target_id,
            EXISTS (SELECT FROM knowledge_versions v
                    WHERE v.tenant_id = %(tenant_id)s AND v.kind = o.kind
-                     AND v.item_id = o.target_id AND v.scope_user = %(author)s) AS is_personal,
+                     AND v.item_id = o.target_id AND v.scope_user = %(author)s)
+           OR EXISTS (SELECT FROM lesson l WHERE l.item_id = o.target_id) AS is_personal,
            EXISTS (SELECT FROM knowledge_versions v
                    WHERE v.tenant_id = %(tenant_id)s AND v.kind = o.kind
                      AND v.item_id = o.target_id AND v.valid_to IS NULL)
@@ -176,6 +188,9 @@ WHERE d.tenant_id = %(tenant_id)s AND d.kind = gone.kind AND d.item_id = gone.id
 
 -- name: drop_events
 DELETE FROM run_events WHERE change_id = ANY(%(words)s)
+
+-- name: drop_evidence
+DELETE FROM lesson_evidence WHERE feedback_id = ANY(%(ids)s)
 
 -- name: drop_answers
 DELETE FROM idempotent_answers a
