@@ -11,6 +11,7 @@ from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 from pydantic import BaseModel
 
+from core.adapters.postgres.cases import CasesOfUnit, RunCases
 from core.adapters.postgres.concluding import history_row, write_all
 from core.adapters.postgres.inbox import end_feedback_of_change
 from core.adapters.postgres.queries import (
@@ -47,7 +48,6 @@ from core.domain.models import (
     FileRef,
     HistoryRecord,
     Kind,
-    LaterWord,
     RestoreRequest,
     RunEvent,
     Scope,
@@ -58,7 +58,7 @@ from core.domain.ports import Concluded, Observer, Routes
 from core.knowledge.search.documents import SearchDocument, skill_search_files, skill_search_text
 
 
-class PostgresUnitOfWork:
+class PostgresUnitOfWork(CasesOfUnit):
     """The `UnitOfWork` port on a connection whose transaction the change log opened.
 
     `lock` locks the change; its row is read with the first one of the block, to save a trip.
@@ -71,8 +71,10 @@ class PostgresUnitOfWork:
         change: Change | None = None,
         lock: AsyncCursor[DictRow] | None = None,
         routes: Routes = nowhere,
+        run_cases: RunCases | None = None,
     ) -> None:
         self._conn = conn
+        self._run_cases = run_cases
         self._routes = routes
         self._change = change
         self._lock = lock
@@ -233,7 +235,7 @@ def _names(state: Snapshot | None) -> set[str]:
 
 _STATEMENT_BYTES = 2**20
 _MODELS = ("before", "after", "request", "proposed")
-_LISTS = ("warnings", "held", "retracts")
+_LISTS = ("warnings", "held", "retracts", "retires", "breaks")
 _SAID, _SAYINGS = ("reason", "error", "decision"), ("warnings", "held")
 _PLAIN = set(Change.model_fields) - {
     *_MODELS,
@@ -241,17 +243,26 @@ _PLAIN = set(Change.model_fields) - {
     "created_at",
     "applied_at",
     "asker",
+    "tried",
     "findings",
+    "cases",
 }
 
 
 class PostgresChangeLog:
     """The `ChangeLog` port; `observe` is called with each event once it is committed."""
 
-    def __init__(self, pool: Pool, observe: Observer = nobody, routes: Routes = nowhere) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        observe: Observer = nobody,
+        routes: Routes = nowhere,
+        run_cases: RunCases | None = None,
+    ) -> None:
         self._pool = pool
         self._routes = routes
         self._observe = observe
+        self._run_cases = run_cases
 
     async def find(self, key: str) -> Change | None:
         row = await fetch_one(self._pool, "changes.find", key=key)
@@ -318,7 +329,7 @@ class PostgresChangeLog:
         async with writing(self._pool) as conn:
             params = {"id": change.id, "candidate_id": change.candidate_id}
             lock = await conn.execute(sql("changes.lock"), params)
-            unit = PostgresUnitOfWork(conn, change, lock, self._routes)
+            unit = PostgresUnitOfWork(conn, change, lock, self._routes, self._run_cases)
             try:
                 yield unit
             finally:  # what stands in the way of the change explains what went wrong in the block
@@ -413,39 +424,12 @@ def change_row(change: Change) -> dict[str, object]:
     row |= {key: _json(getattr(change, key)) for key in _MODELS}
     row["said"] = to_said(change.reason, change.error, *change.warnings, *change.held)
     row["findings"] = Jsonb(findings_json(change.findings))
+    row["cases"] = Jsonb([case.model_dump(mode="json") for case in change.cases])
     return row | {key: Jsonb(list(getattr(change, key))) for key in _LISTS}
 
 
 def _json(value: BaseModel | None) -> Jsonb | None:
     return None if value is None else Jsonb(value.model_dump(mode="json"))
-
-
-_WHOSE = {
-    *("tenant_id", "agent_id", "kind", "target_id"),
-    *("operation", "feedback_id", "said_at", "heard_at"),
-}
-
-
-class PostgresSteps:
-    """The `Steps` port."""
-
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-
-    async def of_feedback(self, feedback_id: str) -> Sequence[Change]:
-        rows = await fetch_all(self._pool, "steps.of_feedback", feedback_id=feedback_id)
-        return [change_of(row) for row in rows]
-
-    async def chain(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Change]:
-        target = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
-        return [change_of(row) for row in await fetch_all(self._pool, "steps.chain", **target)]
-
-    async def later(self, change: Change) -> Sequence[LaterWord]:
-        rows = await fetch_all(self._pool, "steps.later", **change.model_dump(include=_WHOSE))
-        return [LaterWord.model_validate(row) for row in rows]
-
-    async def take_back(self, change_ids: Sequence[str]) -> None:
-        await execute(self._pool, "changes.take_back", ids=[*change_ids])
 
 
 class PostgresTargetLocks:

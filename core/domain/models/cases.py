@@ -137,3 +137,20 @@ class CaseCounts(Model):
     red: int = 0
     unproved: int = 0
     disabled: int = 0
+
+
+class CasesTried(Model):
+    """When the cases of a change were run: `seen` is what the search knew of, by kind.
+
+    `excused` are older ones that failed before the change: it has not broken them.
+    """
+
+    seen: tuple[int, ...]
+    excused: frozenset[str] = frozenset()
+
+
+class CasesInReach(Model):
+    """The older cases that a change may break, and what the search knew of when they were read."""
+
+    cases: tuple[Case, ...] = ()
+    seen: tuple[int, ...] = ()

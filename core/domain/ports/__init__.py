@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from core.domain.ports.access import Answers, Tokens
 from core.domain.ports.audit import Audit, Calls, Erasing
+from core.domain.ports.cases import CaseRunner, Cases
 from core.domain.ports.changes import (
     ChangeLog,
     Committer,
@@ -85,6 +86,8 @@ __all__ = [
     "Bell",
     "Budgets",
     "Calls",
+    "CaseRunner",
+    "Cases",
     "ChangeLog",
     "CircuitBreaker",
     "Committer",

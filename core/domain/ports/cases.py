@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from core.domain.models import Change, Kind
-from core.domain.models.cases import Case, CaseCounts, CaseFilter, CaseResult
+from core.domain.models.cases import Case, CaseCounts, CaseFilter, CaseResult, CasesInReach
 
 
 class Cases(Protocol):
@@ -20,7 +20,7 @@ class Cases(Protocol):
     async def get(self, case_id: str) -> Case:
         """Return a case. Raises NotFound."""
 
-    async def reach(self, change: Change, limit: int) -> Sequence[Case]:
+    async def reach(self, change: Change, limit: int) -> CasesInReach:
         """Return the live cases that a change may break, those of its own item first.
 
         Of the same item, of items that share its words, columns or surface, of skills that refer

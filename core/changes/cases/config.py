@@ -1,0 +1,29 @@
+"""The section `cases:` of `skill-worker.yaml`: whether cases are asked for, and what they decide."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator
+
+from core.domain.models.base import Model
+
+OFF, ON = "off", "on"
+APPLY, HOLD = "apply", "hold"
+
+
+def _switched(value: object) -> object:
+    return {True: ON, False: OFF}[value] if isinstance(value, bool) else value  # YAML's bare `on`
+
+
+class CaseRules(Model):
+    """Whether the gate runs cases, and what becomes of a change that no case proves.
+
+    With `gate: off` cases are kept and run at night, and stop nothing.
+    """
+
+    gate: Annotated[Literal["on", "off"], BeforeValidator(_switched)] = "on"
+    unproved: Literal["apply", "hold"] = "apply"
+
+
+DEFAULT = CaseRules()
