@@ -21,6 +21,8 @@ from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.audit import PostgresAudit, PostgresCalls
 from core.adapters.postgres.budgets import PostgresSpending
+from core.adapters.postgres.case_figures import PostgresCaseFigures
+from core.adapters.postgres.cases import PostgresCases
 from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
 from core.adapters.postgres.context import PostgresTaskMatches
 from core.adapters.postgres.conversations import PostgresConversations
@@ -81,6 +83,8 @@ from core.domain.ports import (
     Audit,
     Budgets,
     Calls,
+    CaseFigures,
+    Cases,
     ChangeLog,
     Conversations,
     Deliveries,
@@ -194,6 +198,8 @@ class Stores:
         self.changes: ChangeLog = PostgresChangeLog(pool, observe, parts.routes)
         self.target_locks: TargetLocks = PostgresTargetLocks(pool)
         self.reviews: Reviews = PostgresReviews(pool, observe, parts.routes)
+        self.cases: Cases = PostgresCases(pool, observe, parts.routes)
+        self.case_figures: CaseFigures = PostgresCaseFigures(pool)
         self.review_queue: ReviewQueue = PostgresReviewQueue(pool)
         self.screen_records: ScreenRecords = PostgresScreenRecords(pool, observe)
         self.threads: Threads = PostgresThreads(pool)
