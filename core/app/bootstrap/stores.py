@@ -198,8 +198,6 @@ class Stores:
         self.changes: ChangeLog = PostgresChangeLog(pool, observe, parts.routes)
         self.target_locks: TargetLocks = PostgresTargetLocks(pool)
         self.reviews: Reviews = PostgresReviews(pool, observe, parts.routes)
-        self.cases: Cases = PostgresCases(pool, observe, parts.routes)
-        self.case_figures: CaseFigures = PostgresCaseFigures(pool)
         self.review_queue: ReviewQueue = PostgresReviewQueue(pool)
         self.screen_records: ScreenRecords = PostgresScreenRecords(pool, observe)
         self.threads: Threads = PostgresThreads(pool)
@@ -218,6 +216,10 @@ class Stores:
         self.answers: Answers = PostgresAnswers(pool)
         if parts.dry_run:
             self._keep_nothing()
+
+    def _keeps_cases(self, parts: Parts) -> None:
+        self.cases: Cases = PostgresCases(parts.pool, parts.observe, parts.routes)
+        self.case_figures: CaseFigures = PostgresCaseFigures(parts.pool)
 
     def _sends(self, parts: Parts) -> None:
         self.deliveries: Deliveries = PostgresDeliveries(parts.pool)
@@ -245,6 +247,7 @@ class Stores:
         self.ranking: Ranking = PostgresSearch(pool, self._follower(parts))
         self.search: Search = ScopedSearch(self.ranking, pool, utc_now)
         self.task_matches: TaskMatches = PostgresTaskMatches(pool, utc_now)
+        self._keeps_cases(parts)
 
     def _follower(self, parts: Parts) -> SkillFollower | None:
         """Return the follower of skills written by others; a dry run uses the index as it is."""
