@@ -46,6 +46,7 @@ from core.app.dry_run import DrySkills
 from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
+from core.changes.cases.by_people import CasesByPeople
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.presence import Presence
 from core.changes.proposals import Proposals
@@ -65,6 +66,7 @@ from core.domain.models import (
     Receipt,
     Verdict,
 )
+from core.domain.models.cases import CaseBody
 from core.domain.models.knowledge import ITEM_KINDS
 from core.domain.observers import all_of, log_event, nobody
 from core.domain.ports import NewId, NoUses, Observer, Uses, Vectors
@@ -73,6 +75,7 @@ from core.knowledge.usage.config import EffectRules
 from core.knowledge.usage.looking_back import LookingBack
 from core.knowledge.usage.recorder import Recorder
 from core.polling_manager import SourcePoller
+from core.safety.intake import masked_model
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -203,6 +206,25 @@ class App:
             gate=self.gate,
             now=utc_now,
         )
+
+    @property
+    def cases(self) -> CasesByPeople:
+        """The service that adds, edits and runs cases for people."""
+        return CasesByPeople(
+            cases=self.stores.cases,
+            runner=self.stores.case_runner,
+            knowledge=self.stores.knowledge,
+            agents=self.stores.agents,
+            masked=self._masked_case,
+            new_id=self.new_id,
+        )
+
+    async def _masked_case(self, body: CaseBody) -> CaseBody:
+        parts = self.stores.parts
+        if parts.settings.safety_keep_raw:
+            return body
+        made = masked_model(body)
+        return await parts.screens.masked_request(made) if parts.screens else made
 
     def as_dry_run(self) -> App:
         """Return this app with a gate that stops before applying, for one dry run."""

@@ -197,7 +197,7 @@ class CasesOfUnit:
         return await seen_on(self._conn, change) == change.tried.seen
 
     async def keep_cases(self, change: Change) -> None:
-        """Store the cases of a change, and retire those that give way to it or end with its item."""
+        """Store the cases of a change; those it retires, or whose item it ends, end with it."""
         retired = {"change_id": change.id, "ids": [*change.retires]}
         target = {"tenant_id": change.tenant_id, "kind": change.kind, "item_id": change.target_id}
         if change.after is None:

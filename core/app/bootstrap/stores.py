@@ -21,6 +21,8 @@ from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.audit import PostgresAudit, PostgresCalls
 from core.adapters.postgres.budgets import PostgresSpending
+from core.adapters.postgres.case_figures import PostgresCaseFigures
+from core.adapters.postgres.cases import PostgresCases
 from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
 from core.adapters.postgres.context import PostgresTaskMatches
 from core.adapters.postgres.conversations import PostgresConversations
@@ -81,6 +83,8 @@ from core.domain.ports import (
     Audit,
     Budgets,
     Calls,
+    CaseFigures,
+    Cases,
     ChangeLog,
     Conversations,
     Deliveries,
@@ -213,6 +217,10 @@ class Stores:
         if parts.dry_run:
             self._keep_nothing()
 
+    def _keeps_cases(self, parts: Parts) -> None:
+        self.cases: Cases = PostgresCases(parts.pool, parts.observe, parts.routes)
+        self.case_figures: CaseFigures = PostgresCaseFigures(parts.pool)
+
     def _sends(self, parts: Parts) -> None:
         self.deliveries: Deliveries = PostgresDeliveries(parts.pool)
         self.outbox: Outbox = PostgresOutbox(parts.pool, parts.observe, parts.routes)
@@ -239,6 +247,7 @@ class Stores:
         self.ranking: Ranking = PostgresSearch(pool, self._follower(parts))
         self.search: Search = ScopedSearch(self.ranking, pool, utc_now)
         self.task_matches: TaskMatches = PostgresTaskMatches(pool, utc_now)
+        self._keeps_cases(parts)
 
     def _follower(self, parts: Parts) -> SkillFollower | None:
         """Return the follower of skills written by others; a dry run uses the index as it is."""

@@ -1,4 +1,4 @@
-"""The section `cases:` of `skill-worker.yaml`: whether cases are asked for, and what they decide."""
+"""The section `cases:` of `skill-worker.yaml`: whether cases are run, and what they decide."""
 
 from __future__ import annotations
 

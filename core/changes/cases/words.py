@@ -24,7 +24,7 @@ def asked_words(body: CaseBody) -> tuple[str, ...]:
 
 
 def brought_words(change: Change) -> tuple[str, ...]:
-    """Return the terms that a change brings: where it was not found before, it may be found first."""
+    """Return the terms that a change brings, by which it may be found before others."""
     had = _words(change.kind, change.before)
     return tuple(word for word in _words(change.kind, change.after) if word not in had)[:_MOST]
 

@@ -148,10 +148,10 @@ class SubmitContext(Model):
     The key consists of thread, ordinal of the model's message and index of the call. `unjudged` are
     items written while the change was prepared, which the request cannot have taken into account.
     `shown` are the conflicting items that the run was shown; None if no run asks. `compared` are
-    items to compare with, of which a search does not know yet. `told` are the cases that the run was
-    told would break; None if no run asks, which could mend it. `said_at` and `heard_at` are when
-    its feedback was said and came in; without them it is said now. `author` is the end user who
-    gave it, `source` where it came in, `roles` those of the token it was given with; without a
+    items to compare with, of which a search does not know yet. `told` are the cases that the run
+    was told it would break; None if no run asks, which could mend it. `said_at` and `heard_at` are
+    when its feedback was said and came in; without them it is said now. `author` is the end user
+    who gave it, `source` where it came in, `roles` those of the token it was given with; without a
     source there is no feedback.
     """
 
@@ -214,9 +214,8 @@ class Change(Model):
     target count in the order of (`said_at`, `heard_at`), whenever they are applied. `contradicts`
     is the applied change that it would override ("" if unknown): a person decides between the two.
     `proposed` is what the agent wrote, where a person has edited it. `findings` are those of the
-    screen. `cases` come with it, `retires` names older ones that it takes the place of, and `breaks`
-    those that it would break. `asker` and `tried` are known only while it is submitted, and not
-    stored.
+    screen. `cases` come with it, `retires` names older ones that give way to it, and `breaks` those
+    that it would break. `asker` and `tried` are known only while it is submitted, and not stored.
     """
 
     id: str
@@ -316,9 +315,10 @@ class LaterWord(Model):
 
 
 class Receipt(Model):
-    """The result of a submitted change. `hits` are the items a refusal refers to, `broken` the cases.
+    """The result of a submitted change. `hits` are the items a refusal refers to.
 
-    `said_at` is when its feedback was said, as long as the change counts at that time.
+    `broken` are the cases that it would break. `said_at` is when its feedback was said, as long as
+    the change counts at that time.
     """
 
     status: ReceiptStatus

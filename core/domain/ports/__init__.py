@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from core.domain.ports.access import Answers, Tokens
 from core.domain.ports.audit import Audit, Calls, Erasing
-from core.domain.ports.cases import CaseRunner, Cases
+from core.domain.ports.cases import CaseFigures, CaseRunner, Cases
 from core.domain.ports.changes import (
     ChangeLog,
     Committer,
@@ -86,6 +86,7 @@ __all__ = [
     "Bell",
     "Budgets",
     "Calls",
+    "CaseFigures",
     "CaseRunner",
     "Cases",
     "ChangeLog",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 
 from core.domain.models import Change, Kind
+from core.domain.models.case_figures import CaseWeek
 from core.domain.models.cases import Case, CaseCounts, CaseFilter, CaseResult, CasesInReach
 
 
@@ -58,3 +60,13 @@ class CaseRunner(Protocol):
 
     async def now(self, cases: Sequence[Case]) -> Sequence[CaseResult]:
         """Run cases on what is known now."""
+
+
+class CaseFigures(Protocol):
+    """Cases in figures, for people."""
+
+    async def totals(self, wanted: CaseFilter) -> CaseCounts:
+        """Return the counts of live cases; the status that is wanted does not matter."""
+
+    async def weeks(self, wanted: CaseFilter, *, until: datetime, weeks: int) -> Sequence[CaseWeek]:
+        """Return so many weeks in UTC, oldest first; of the filter tenant, agent and kind count."""

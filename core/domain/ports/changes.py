@@ -240,7 +240,7 @@ class UnitOfWork(Protocol):
         """
 
     async def keep_cases(self, change: Change) -> None:
-        """Store the cases of a change; those that it retires, or whose item it ends, end with it."""
+        """Store the cases of a change; those it retires, or whose item it ends, end with it."""
 
     async def emit(self, event: RunEvent) -> None:
         """Add an event, and notify when the transaction commits."""

@@ -13,6 +13,7 @@ from core.entrypoints.api.document import describe, query_names
 from core.entrypoints.api.opened import Opened
 from core.entrypoints.api.routes import (
     agents,
+    cases,
     changes,
     context,
     costs,
@@ -50,6 +51,7 @@ ROUTERS = (
     costs.router,
     deliveries.router,
     effect.router,
+    cases.router,
 )
 
 

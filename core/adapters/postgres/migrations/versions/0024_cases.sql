@@ -52,3 +52,6 @@ WHERE (c.change_id IS NULL OR EXISTS (
 ALTER TABLE changes ADD COLUMN cases jsonb NOT NULL DEFAULT '[]';
 ALTER TABLE changes ADD COLUMN retires jsonb NOT NULL DEFAULT '[]';
 ALTER TABLE changes ADD COLUMN breaks jsonb NOT NULL DEFAULT '[]';
+
+-- What the gate stopped, week by week.
+CREATE INDEX run_events_of_cases ON run_events (at) WHERE name = 'case.broken';

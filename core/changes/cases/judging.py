@@ -1,0 +1,170 @@
+"""Which cases a change breaks, which come with it, and which older ones give way to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from core.changes.cases.config import DEFAULT, HOLD, OFF, CaseRules
+from core.changes.cases.proposed import asks, can_prove, own_cases
+from core.changes.cases.retiring import Corrections
+from core.changes.cases.wording import MOST_TOLD, broken_words
+from core.domain.messages import Message
+from core.domain.models import Change, Kind, Operation, Origin
+from core.domain.models.cases import (
+    Case,
+    CaseBody,
+    CaseOrigin,
+    CaseResult,
+    CaseRole,
+    CaseStatus,
+    CasesTried,
+)
+from core.domain.ports import CaseRunner, Cases
+
+MOST_IN_REACH = 50
+
+Derive = Callable[[Change, Mapping[str, bytes]], Sequence[CaseBody]]
+Outcome = tuple[bool | None, CaseResult]
+
+
+def derive_nothing(_change: Change, _blobs: Mapping[str, bytes]) -> Sequence[CaseBody]:
+    """Derive no case."""
+    return ()
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A change with its cases; `broken` are those that would fail by it, its own among them."""
+
+    change: Change
+    broken: tuple[CaseResult, ...] = ()
+    is_unproved: bool = False
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """What names the broken cases: their ids, of those that come with it what they ask."""
+        own = {case.id for case in self.change.cases}
+        cases = [result.case for result in self.broken]
+        return tuple(asks(case.body) if case.id in own else case.id for case in cases)
+
+    @property
+    def reasons(self) -> tuple[Message, ...]:
+        """Why it waits for a person because of its cases."""
+        told = [broken_words(result) for result in self.broken[:MOST_TOLD]]
+        if len(self.broken) > MOST_TOLD:
+            told.append(Message("case.more", n=len(self.broken) - MOST_TOLD))
+        return (*told, Message("case.unproved_held")) if self.is_unproved else tuple(told)
+
+
+def is_reason(text: str) -> bool:
+    """Whether a change waits for this reason because of its cases."""
+    return isinstance(text, Message) and text.code.startswith("case.")
+
+
+@dataclass(frozen=True)
+class CaseGate:
+    """Runs the cases of a change, and the older ones in its reach, on the state that would be."""
+
+    cases: Cases
+    runner: CaseRunner
+    rules: CaseRules = DEFAULT
+    derive: Derive = derive_nothing
+
+    async def judge(self, change: Change, blobs: Mapping[str, bytes]) -> Tried:
+        """Return a change with its cases, and what it breaks. Writes nothing."""
+        bare = change.model_copy(update={"cases": (), "retires": (), "breaks": (), "tried": None})
+        own = self._own(change, blobs)
+        if not self.judges(change):
+            return Tried(bare.model_copy(update={"cases": own}))
+        found = await self.cases.reach(change, MOST_IN_REACH)
+        if not own and not found.cases:
+            return self._untried(bare, found.seen)
+        wanted = [*own, *found.cases]
+        outcomes = await self.runner.before_and_after(change, blobs, wanted)
+        return self._judged(bare, outcomes[: len(own)], outcomes[len(own) :], found.seen)
+
+    def judges(self, change: Change) -> bool:
+        """Whether cases decide about a change; what is taken back is taken back."""
+        is_asked = self.rules.gate != OFF and change.kind is not Kind.AGENT_SKILLS
+        return is_asked and not change.undoes and not _adds_line(change)
+
+    async def broken_since(
+        self, change: Change, blobs: Mapping[str, bytes]
+    ) -> Sequence[CaseResult]:
+        """Return what a change breaks by what was recorded since it was judged."""
+        if not self.judges(change):
+            return ()
+        now = await self.cases.reach(change, 0)
+        if change.tried is not None and now.seen == change.tried.seen:
+            return ()
+        tried = await self.judge(change, blobs)
+        return [one for one in tried.broken if one.case.id not in change.retires]
+
+    def _own(self, change: Change, blobs: Mapping[str, bytes]) -> tuple[Case, ...]:
+        if change.after is None or change.undoes or change.kind is Kind.AGENT_SKILLS:
+            return ()
+        # Cases of what is brought in are made later, by a job.
+        derived = () if change.origin is Origin.IMPORT else self.derive(change, blobs)
+        return own_cases(change, derived)
+
+    def _untried(self, change: Change, seen: tuple[int, ...]) -> Tried:
+        return Tried(
+            change.model_copy(update={"tried": CasesTried(seen=seen)}),
+            is_unproved=self._holds_unproved(change, ()),
+        )
+
+    def _judged(
+        self,
+        change: Change,
+        own: Sequence[Outcome],
+        older: Sequence[Outcome],
+        seen: tuple[int, ...],
+    ) -> Tried:
+        cases = [_after(change, *one) for one in own if not _is_wrong_guess(one[1])]
+        broken = [one for _, one in own if one.passed is False and not _is_wrong_guess(one)]
+        failing = [(before, one) for before, one in older if one.passed is False]
+        corrections = Corrections(change, [one.case for _, one in own])
+        retired = [one.case.id for _, one in failing if corrections.cover(one.case)]
+        excused = frozenset(one.case.id for before, one in failing if before is not True)
+        broken += [one for _, one in failing if one.case.id not in {*retired, *excused}]
+        made = change.model_copy(
+            update={
+                "cases": tuple(cases),
+                "retires": tuple(retired),
+                "breaks": tuple(one.case.id for one in broken),
+                "tried": CasesTried(seen=seen, excused=excused),
+            }
+        )
+        return Tried(made, tuple(broken), self._holds_unproved(change, cases))
+
+    def _holds_unproved(self, change: Change, cases: Sequence[Case]) -> bool:
+        if self.rules.unproved != HOLD or change.after is None:
+            return False
+        return not any(case.role is CaseRole.PROOF for case in cases)
+
+
+def _adds_line(change: Change) -> bool:
+    """Whether a memory is brought in: of a thousand none is slowed, and the night tells."""
+    is_new = change.kind is Kind.MEMORY and change.operation is Operation.CREATE
+    return change.origin is Origin.IMPORT and is_new
+
+
+def _is_wrong_guess(result: CaseResult) -> bool:
+    """Whether a derived case does not hold: it proves nothing."""
+    return result.case.origin is CaseOrigin.DERIVED and result.passed is False
+
+
+def _after(change: Change, before: bool | None, result: CaseResult) -> Case:
+    """Return a case of a change as it stands after it was run."""
+    proves = before is False and result.passed is True and can_prove(result.case, change)
+    status = CaseStatus.UNPROVED
+    if result.passed is not None:
+        status = CaseStatus.GREEN if result.passed else CaseStatus.RED
+    return result.case.model_copy(
+        update={
+            "role": CaseRole.PROOF if proves else CaseRole.REGRESSION,
+            "status": status,
+            "note": "" if result.passed else result.why,
+        }
+    )
