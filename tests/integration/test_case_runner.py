@@ -114,7 +114,7 @@ async def test_a_memory_that_hides_another_breaks_its_question(
     runner: PostgresCaseRunner, teacher: Teacher
 ) -> None:
     known = str((await teacher.memory(REFUND)).target_id)
-    for place in "Busan Ulsan Jeju Mokpo".split():
+    for place in ["Busan", "Ulsan", "Jeju", "Mokpo"]:
         await teacher.memory(f"{place}: who pays for damaged parcels.")
     older = case(known, Check.RECALL, ASKS_REFUND, status=CaseStatus.GREEN)
     harmless = change("The canteen opens at noon.")
