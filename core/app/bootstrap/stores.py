@@ -22,6 +22,7 @@ from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.audit import PostgresAudit, PostgresCalls
 from core.adapters.postgres.budgets import PostgresSpending
 from core.adapters.postgres.case_figures import PostgresCaseFigures
+from core.adapters.postgres.case_runner import PostgresCaseRunner
 from core.adapters.postgres.cases import PostgresCases
 from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
 from core.adapters.postgres.context import PostgresTaskMatches
@@ -84,6 +85,7 @@ from core.domain.ports import (
     Budgets,
     Calls,
     CaseFigures,
+    CaseRunner,
     Cases,
     ChangeLog,
     Conversations,
@@ -195,7 +197,7 @@ class Stores:
         self.spending: Spending = PostgresSpending(pool, billed)
         self.budgets: Budgets = budgets(settings, pool, billed)
         self.retention: Retention = PostgresRetention(pool)
-        self.changes: ChangeLog = PostgresChangeLog(pool, observe, parts.routes)
+        self._keeps_changes(parts)
         self.target_locks: TargetLocks = PostgresTargetLocks(pool)
         self.reviews: Reviews = PostgresReviews(pool, observe, parts.routes)
         self.review_queue: ReviewQueue = PostgresReviewQueue(pool)
@@ -217,9 +219,12 @@ class Stores:
         if parts.dry_run:
             self._keep_nothing()
 
-    def _keeps_cases(self, parts: Parts) -> None:
-        self.cases: Cases = PostgresCases(parts.pool, parts.observe, parts.routes)
-        self.case_figures: CaseFigures = PostgresCaseFigures(parts.pool)
+    def _keeps_changes(self, parts: Parts) -> None:
+        pool, observe, routes = parts.pool, parts.observe, parts.routes
+        self.case_runner: CaseRunner = (cases := PostgresCaseRunner(pool, utc_now))
+        self.changes: ChangeLog = PostgresChangeLog(pool, observe, routes, cases.run_on)
+        self.cases: Cases = PostgresCases(pool, observe, routes)
+        self.case_figures: CaseFigures = PostgresCaseFigures(pool)
 
     def _sends(self, parts: Parts) -> None:
         self.deliveries: Deliveries = PostgresDeliveries(parts.pool)
@@ -247,7 +252,6 @@ class Stores:
         self.ranking: Ranking = PostgresSearch(pool, self._follower(parts))
         self.search: Search = ScopedSearch(self.ranking, pool, utc_now)
         self.task_matches: TaskMatches = PostgresTaskMatches(pool, utc_now)
-        self._keeps_cases(parts)
 
     def _follower(self, parts: Parts) -> SkillFollower | None:
         """Return the follower of skills written by others; a dry run uses the index as it is."""
