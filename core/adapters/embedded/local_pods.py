@@ -21,8 +21,9 @@ class LocalPods:
 
     @asynccontextmanager
     async def open(self, *, ttl: int) -> AsyncIterator[Pod]:
-        wall = self._wall or await asyncio.to_thread(find_wall)
-        self._wall = wall
+        if self._wall is None:
+            self._wall = await asyncio.to_thread(find_wall)
+        wall = self._wall
         if not wall.is_boundary:
             raise PodCallFailed(Message("case.needs_sandbox"))
         async with asyncio.timeout(ttl), open_sandbox(wall, Limits()) as sandbox:

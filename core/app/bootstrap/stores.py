@@ -70,8 +70,8 @@ from core.app.bootstrap.plugins import STORES, opened
 from core.app.config_file import ConfigFile, load_config
 from core.app.dry_run import DryJournal, DryReplies, DryRuns
 from core.app.settings import Settings
-from core.changes.outside import OutsideChanges
 from core.changes.cases.scripts import WithScripts
+from core.changes.outside import OutsideChanges
 from core.domain.errors import ConfigurationError
 from core.domain.hashing import tenant_token
 from core.domain.http_origin import is_loopback

@@ -55,7 +55,7 @@ def derive(change: Change, _blobs: Mapping[str, bytes] | None = None) -> Sequenc
 def question_of(text: str) -> str:
     """Return the half of a text's words that tell most of it apart, in their order; "" of too few.
 
-    Long words are rare ones (Zipf), and the stem of a Korean word is asked for without its particle.
+    Long words are rare ones (Zipf); a Korean word is asked for without its particle.
     """
     words = list(dict.fromkeys(_words(text[:_READ_CHARS])))
     most = min(len(words) // 2, _MOST_WORDS)

@@ -18,7 +18,7 @@ from core.domain.text import normal_form, shorten
 from core.skills.document.edits import find_heading
 from core.skills.document.markdown import headings, lines_of
 
-# A question brings an item up if it is among these first: as many as agents get without asking more.
+# A question brings an item up if it is among these first: as many as an agent's search gives.
 FIRST = 5
 SEARCHING = frozenset((Check.RECALL, Check.SILENCE))
 CHOOSING = frozenset((Check.CHOSEN, Check.NOT_CHOSEN))
