@@ -84,6 +84,7 @@ from core.domain.ports import (
     Budgets,
     Calls,
     CaseFigures,
+    CaseRunner,
     Cases,
     ChangeLog,
     Conversations,
@@ -168,6 +169,8 @@ class Parts:
 class Stores:
     """Every store of the program, one line each: its port, and the adapter behind it."""
 
+    case_runner: CaseRunner
+
     def __init__(self, parts: Parts) -> None:
         """Build the adapters. Raises ConfigurationError for unreadable budgets."""
         settings, pool, observe, billed = parts.settings, parts.pool, parts.observe, parts.billed
@@ -198,8 +201,6 @@ class Stores:
         self.changes: ChangeLog = PostgresChangeLog(pool, observe, parts.routes)
         self.target_locks: TargetLocks = PostgresTargetLocks(pool)
         self.reviews: Reviews = PostgresReviews(pool, observe, parts.routes)
-        self.cases: Cases = PostgresCases(pool, observe, parts.routes)
-        self.case_figures: CaseFigures = PostgresCaseFigures(pool)
         self.review_queue: ReviewQueue = PostgresReviewQueue(pool)
         self.screen_records: ScreenRecords = PostgresScreenRecords(pool, observe)
         self.threads: Threads = PostgresThreads(pool)
@@ -225,6 +226,11 @@ class Stores:
         self.delivery_log: DeliveryLog = PostgresDeliveryLog(parts.pool)
         self.write_back: WriteBackRecords = PostgresWriteBackRecords(parts.pool)
         self.unsent: Unsent = PostgresUnsent(parts.pool)
+        self._keeps_cases(parts)
+
+    def _keeps_cases(self, parts: Parts) -> None:
+        self.cases: Cases = PostgresCases(parts.pool, parts.observe, parts.routes)
+        self.case_figures: CaseFigures = PostgresCaseFigures(parts.pool)
 
     def _reads_what_was_said(self, pool: Pool) -> None:
         self.run_records: RunRecords = PostgresRunRecords(pool)

@@ -68,7 +68,5 @@ class CaseFigures(Protocol):
     async def totals(self, wanted: CaseFilter) -> CaseCounts:
         """Return the counts of live cases; the status that is wanted does not matter."""
 
-    async def weeks(
-        self, wanted: CaseFilter, *, until: datetime, weeks: int
-    ) -> Sequence[CaseWeek]:
+    async def weeks(self, wanted: CaseFilter, *, until: datetime, weeks: int) -> Sequence[CaseWeek]:
         """Return so many weeks in UTC, oldest first; of the filter tenant, agent and kind count."""

@@ -25,15 +25,11 @@ class CasesService:
 
     session: Session
 
-    async def page(
-        self, wanted: CaseFilter, *, limit: int, cursor: str | None = None
-    ) -> CasePage:
+    async def page(self, wanted: CaseFilter, *, limit: int, cursor: str | None = None) -> CasePage:
         """Return cases, newest first. Raises InvalidInput on another list's cursor."""
         self.session.require(Role.READ)
         scope = await self._scope(wanted)
-        found, following = await self.session.stores.cases.page(
-            scope, limit=limit, cursor=cursor
-        )
+        found, following = await self.session.stores.cases.page(scope, limit=limit, cursor=cursor)
         covered = await self.session.app.cases.coverage(found)
         return CasePage(items=tuple(found), next=following, coverage=covered)
 
