@@ -53,6 +53,10 @@ TRIES: Mapping[str, Try] = {
     "PUT /v1/agents/{agent_id}/skills/{name}": Try(asks=True),
     "DELETE /v1/agents/{agent_id}/skills/{own_skill}": Try(asks=True),
     "POST /v1/deliveries/{delivery_id}/replay": Try(status=404),  # without hooks there is none
+    "POST /v1/cases": Try(CASE),
+    "PUT /v1/cases/{case_id}": Try(CASE),
+    "POST /v1/cases/run": Try({}),
+    "POST /v1/cases/{case_id}/disable": Try(TOLD),
     "POST /v1/effect/proposals/{proposal_id}/accept": Try(asks=True),
     "POST /v1/effect/proposals/{proposal_id}/dismiss": Try(status=409),  # it is decided
     "DELETE /v1/sessions/{session_id}": Try(status=404),
