@@ -31,7 +31,8 @@ JOURNAL = (
     "change.held", "change.approved", "finding.allowed", "change.rejected", "change.edited",
     "change.prepared_again", "change.known_by_now", "change.asked_again", "change.reminded",
     "change.refused", "change.failed", "change.went_stale", "change.diverged",
-    "skill.changed_outside", "hook.disabled",
+    "skill.changed_outside", "case.broken", "case.added", "case.retired", "case.disabled",
+    "hook.disabled",
 )  # fmt: skip
 # An event of the journal by how it ended.
 ENDINGS: Mapping[str, frozenset[str]] = {

@@ -301,7 +301,10 @@ class MemoryUnitOfWork:
         return [one for one in self._log.breaking if one.case.id not in change.retires]
 
     async def keep_cases(self, change: Change) -> None:
-        self._log.kept |= {case.id: case for case in change.cases if case.id not in change.retires}
+        at = {"created_at": datetime.now(UTC), "since": datetime.now(UTC)}
+        for case in change.cases:
+            if case.id not in change.retires:
+                self._log.kept[case.id] = case.model_copy(update=at)
         self._log.retired |= dict.fromkeys(change.retires, change.id)
 
     async def emit(self, event: RunEvent) -> None:

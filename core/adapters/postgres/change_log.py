@@ -96,18 +96,7 @@ class PostgresUnitOfWork(CasesOfUnit):
     async def write_item(self, change: Change) -> None:
         if change.after is not None:
             await refuse_repeated(self._conn, change)
-        block = "create" if change.before is None else "supersede" if change.after else "end"
-        shared = change.after is not None and change.after.reach.scope is Scope.TENANT
-        try:
-            written = await self._conn.execute(sql(f"knowledge.{block}"), _version(change))
-            await self._index(change, None if shared else change.agent_id)
-            done = await written.fetchone()
-        except pg.UniqueViolation as error:
-            raise Stale(
-                Message("change.exists_meanwhile", kind=change.kind, name=change.target_name)
-            ) from error
-        if done is None:
-            raise Stale(Message("change.target_moved", kind=change.kind, id=change.target_id))
+        await put_item(self._conn, change)
 
     async def note_package(self, kind: Kind, package: str) -> None:
         params = {"kind": kind, "package": package}
@@ -127,7 +116,7 @@ class PostgresUnitOfWork(CasesOfUnit):
             if not await self._is_listed_as_before(change, params):
                 await self._conn.execute(sql("changes.list_agent_skill"), params)
             await self._conn.execute(sql("changes.list_tenant_skill"), params)
-        await self._index(change, None)
+        await put_document(self._conn, change, None)
 
     async def _is_listed_as_before(self, change: Change, params: dict[str, str]) -> bool:
         """Whether the lists stay, or are those of before a deletion that is undone."""
@@ -181,20 +170,45 @@ class PostgresUnitOfWork(CasesOfUnit):
         await write_event(self._conn, event, self._routes)
         self.events.append(event)
 
-    async def _index(self, change: Change, agent_id: str | None) -> None:
-        if change.after is None:
-            await drop_document(self._conn, change.tenant_id, change.kind, change.target_id)
-            return
-        document = SearchDocument(
-            tenant_id=change.tenant_id,
-            kind=change.kind,
-            item_id=change.target_id,
-            agent_id=agent_id,
-            name=change.after.name,
-            content=_searchable(change.kind, change.after),
-            files=skill_search_files(change.after.files or ()),
-        )
-        await index_document(self._conn, document)
+
+async def put_item(conn: Connection, change: Change) -> None:
+    """Write the item of a change, and its document. Raises Stale; the caller commits."""
+    block = "create" if change.before is None else "supersede" if change.after else "end"
+    shared = change.after is not None and change.after.reach.scope is Scope.TENANT
+    try:
+        written = await conn.execute(sql(f"knowledge.{block}"), _version(change))
+        await put_document(conn, change, None if shared else change.agent_id)
+        done = await written.fetchone()
+    except pg.UniqueViolation as error:
+        raise Stale(
+            Message("change.exists_meanwhile", kind=change.kind, name=change.target_name)
+        ) from error
+    if done is None:
+        raise Stale(Message("change.target_moved", kind=change.kind, id=change.target_id))
+
+
+async def put_document(conn: Connection, change: Change, agent_id: str | None) -> None:
+    """Write the search document of what a change makes, or remove it; the caller commits."""
+    document = document_of(change, agent_id)
+    if document is None:
+        await drop_document(conn, change.tenant_id, change.kind, change.target_id)
+    else:
+        await index_document(conn, document)
+
+
+def document_of(change: Change, agent_id: str | None) -> SearchDocument | None:
+    """Return what a change makes as it is searched, None of what it deletes."""
+    if change.after is None:
+        return None
+    return SearchDocument(
+        tenant_id=change.tenant_id,
+        kind=change.kind,
+        item_id=change.target_id,
+        agent_id=agent_id,
+        name=change.after.name,
+        content=_searchable(change.kind, change.after),
+        files=skill_search_files(change.after.files or ()),
+    )
 
 
 def _version(change: Change) -> dict[str, object]:

@@ -426,6 +426,29 @@ async def transaction(pool: Pool) -> AsyncIterator[Connection]:
 
 
 @asynccontextmanager
+async def rolled_back(pool: Pool) -> AsyncIterator[Connection]:
+    """Borrow a connection inside a transaction of which nothing stays."""
+    with nothing_along():
+        async with connection(pool) as conn:
+            try:
+                async with conn.transaction(force_rollback=True):
+                    yield conn
+            finally:  # what set the session is rolled back with it
+                if isinstance(conn, TenantConnection):
+                    conn.tenant = _UNKNOWN
+
+
+@contextmanager
+def nothing_along() -> Iterator[None]:
+    """Let the reads of a block, in a transaction of their own, take nothing along that waits."""
+    token = _WAITING.set(None)
+    try:
+        yield
+    finally:
+        _WAITING.reset(token)
+
+
+@asynccontextmanager
 async def writing(pool: Pool) -> AsyncIterator[Connection]:
     """Borrow a connection inside a transaction, like `transaction`, from half of the pool.
 

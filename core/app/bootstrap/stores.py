@@ -22,6 +22,7 @@ from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.audit import PostgresAudit, PostgresCalls
 from core.adapters.postgres.budgets import PostgresSpending
 from core.adapters.postgres.case_figures import PostgresCaseFigures
+from core.adapters.postgres.case_runner import PostgresCaseRunner
 from core.adapters.postgres.cases import PostgresCases
 from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
 from core.adapters.postgres.context import PostgresTaskMatches
@@ -169,8 +170,6 @@ class Parts:
 class Stores:
     """Every store of the program, one line each: its port, and the adapter behind it."""
 
-    case_runner: CaseRunner
-
     def __init__(self, parts: Parts) -> None:
         """Build the adapters. Raises ConfigurationError for unreadable budgets."""
         settings, pool, observe, billed = parts.settings, parts.pool, parts.observe, parts.billed
@@ -198,7 +197,7 @@ class Stores:
         self.spending: Spending = PostgresSpending(pool, billed)
         self.budgets: Budgets = budgets(settings, pool, billed)
         self.retention: Retention = PostgresRetention(pool)
-        self.changes: ChangeLog = PostgresChangeLog(pool, observe, parts.routes)
+        self._keeps_changes(parts)
         self.target_locks: TargetLocks = PostgresTargetLocks(pool)
         self.reviews: Reviews = PostgresReviews(pool, observe, parts.routes)
         self.review_queue: ReviewQueue = PostgresReviewQueue(pool)
@@ -220,17 +219,19 @@ class Stores:
         if parts.dry_run:
             self._keep_nothing()
 
+    def _keeps_changes(self, parts: Parts) -> None:
+        pool, observe, routes = parts.pool, parts.observe, parts.routes
+        self.case_runner: CaseRunner = (cases := PostgresCaseRunner(pool, utc_now))
+        self.changes: ChangeLog = PostgresChangeLog(pool, observe, routes, cases.run_on)
+        self.cases: Cases = PostgresCases(pool, observe, routes)
+        self.case_figures: CaseFigures = PostgresCaseFigures(pool)
+
     def _sends(self, parts: Parts) -> None:
         self.deliveries: Deliveries = PostgresDeliveries(parts.pool)
         self.outbox: Outbox = PostgresOutbox(parts.pool, parts.observe, parts.routes)
         self.delivery_log: DeliveryLog = PostgresDeliveryLog(parts.pool)
         self.write_back: WriteBackRecords = PostgresWriteBackRecords(parts.pool)
         self.unsent: Unsent = PostgresUnsent(parts.pool)
-        self._keeps_cases(parts)
-
-    def _keeps_cases(self, parts: Parts) -> None:
-        self.cases: Cases = PostgresCases(parts.pool, parts.observe, parts.routes)
-        self.case_figures: CaseFigures = PostgresCaseFigures(parts.pool)
 
     def _reads_what_was_said(self, pool: Pool) -> None:
         self.run_records: RunRecords = PostgresRunRecords(pool)

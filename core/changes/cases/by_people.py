@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from core.changes.cases.coverage import uncovered_rows
 from core.changes.cases.proposed import problem_in
-from core.decision_table import parse_xml
+from core.changes.cases.running import rows_without_cases
+from core.decision_table import read_xml
 from core.domain.errors import InvalidInput, NotFound, Refused, RuleInvalid
 from core.domain.messages import Message
 from core.domain.models import Kind, KnowledgeItem, Scope
@@ -103,9 +103,10 @@ class CasesByPeople:
         if item.kind is not Kind.DMN_RULE:
             return None
         try:
-            table = parse_xml(item.content)
+            table = read_xml(item.content)
         except RuleInvalid:
             return None
+        rows = [row.id for row in table.rows]
         wanted = CaseFilter(
             tenant_id=item.tenant_id, kind=item.kind, item_id=item.id, check=Check.DECISION
         )
@@ -115,8 +116,8 @@ class CasesByPeople:
             tenant_id=item.tenant_id,
             item_id=item.id,
             item_name=item.name,
-            rows=len(table.rows),
-            uncovered=uncovered_rows(table, bodies),
+            rows=len(rows),
+            uncovered=tuple(rows.index(row) + 1 for row in rows_without_cases(item.content, bodies)),
         )
 
     async def _table(self, tenant_id: str, item_id: str) -> Coverage | None:
@@ -182,7 +183,7 @@ def _why_not(case: Case) -> Message | None:
     """Return why a case is not run here, None if it is."""
     if case.status is CaseStatus.DISABLED:
         return Message("cases.is_disabled", id=case.id)
-    return Message("cases.needs_model") if case.body.check is Check.BEHAVIOUR else None
+    return Message("case.needs_model") if case.body.check is Check.BEHAVIOUR else None
 
 
 def _refuse_unfit(body: CaseBody, kind: Kind) -> None:

@@ -63,8 +63,8 @@ class CaseBody(Model):
 
     `text` is the question, the request, the statement, the task, or the path of a script; `section`
     a heading of a skill. `inputs` and `outputs` are those of a decision table (column -> value),
-    `input` and `output` those of a script. `must`, `must_not` and `at_least` (of `runs`) are of
-    BEHAVIOUR.
+    `input` and `output` those of a script. `must` and `must_not` are what an answer must do, or the
+    ids of rows that must match and must not; `at_least` (of `runs`) is of BEHAVIOUR.
     """
 
     check: Check
