@@ -18,7 +18,7 @@ from core.domain.text import normal_form, shorten
 from core.skills.document.edits import find_heading
 from core.skills.document.markdown import headings, lines_of
 
-# A question brings an item up if it is among these first, as many as agents get without saying more.
+# A question brings an item up if it is among these first: as many as agents get without asking more.
 FIRST = 5
 SEARCHING = frozenset((Check.RECALL, Check.SILENCE))
 CHOOSING = frozenset((Check.CHOSEN, Check.NOT_CHOSEN))
@@ -57,7 +57,7 @@ def judge(case: Case, item: ItemState | None) -> CaseResult:
         case Check.UNSAID:
             text = item.content if case.kind is not Kind.DMN_RULE else _readable(item.content)
             is_there = says(text, body.text)
-            return _ended(case, not is_there, "case.still_says", text=_cut(body.text))
+            return _ended(case, not is_there, Message("case.still_says", text=_cut(body.text)))
         case Check.STANDS | Check.WITHDRAWN:
             return _stands(case, item.content)
         case Check.BEHAVIOUR:
@@ -71,44 +71,40 @@ def gone(case: Case) -> CaseResult:
     passed = case.body.check in {
         *(Check.SILENCE, Check.NOT_CHOSEN, Check.UNSAID, Check.WITHDRAWN),
     }
-    return _ended(case, passed, "case.item_gone")
+    return _ended(case, passed, Message("case.item_gone"))
 
 
 def recalled(case: Case, found: Sequence[Found]) -> CaseResult:
     """Return how RECALL or SILENCE ends: whether the item is among the first that are found."""
     is_found = any(one.id == case.item_id for one in found)
     if case.body.check is Check.SILENCE:
-        return _ended(case, not is_found, "case.is_found", question=_cut(case.body.text))
+        return _ended(case, not is_found, Message("case.is_found", question=_cut(case.body.text)))
     if not found:
-        return _ended(case, is_found, "case.nothing_found", question=_cut(case.body.text))
+        return _ended(case, is_found, Message("case.nothing_found", question=_cut(case.body.text)))
     first = ", ".join(f"'{_cut(one.name, 60)}'" for one in found)
-    return _ended(case, is_found, "case.not_found", question=_cut(case.body.text), found=first)
+    return _ended(
+        case, is_found, Message("case.not_found", question=_cut(case.body.text), found=first)
+    )
 
 
 def chosen(case: Case, first: str | None) -> CaseResult:
-    """Return how CHOSEN or NOT_CHOSEN ends: `first` is the skill that the request brings up first."""
+    """Return how CHOSEN or NOT_CHOSEN ends: `first` is the skill that comes first."""
     is_first, request = first == case.item_id, _cut(case.body.text)
     if case.body.check is Check.NOT_CHOSEN:
-        return _ended(case, not is_first, "case.is_chosen", request=request)
+        return _ended(case, not is_first, Message("case.is_chosen", request=request))
     if first is None:
-        return _ended(case, is_first, "case.none_chosen", request=request)
-    return _ended(case, is_first, "case.other_chosen", request=request, skill=first)
+        return _ended(case, is_first, Message("case.none_chosen", request=request))
+    return _ended(case, is_first, Message("case.other_chosen", request=request, skill=first))
 
 
 def scripted(case: Case, status: int | None, output: str) -> CaseResult:
     """Return how SCRIPT ends: the output but for white space at the end of lines and of it all."""
     script = case.body.text
     if status not in {0, None}:
-        return _ended(case, False, "case.script_failed", script=script, status=status or 0)
-    passed = _trimmed(output) == _trimmed(case.body.output)
-    return _ended(
-        case,
-        passed,
-        "case.script_wrote",
-        script=script,
-        wanted=_cut(case.body.output),
-        found=_cut(output),
-    )
+        return _ended(case, False, Message("case.script_failed", script=script, status=status or 0))
+    wanted, found = _cut(case.body.output), _cut(output)
+    told = Message("case.script_wrote", script=script, wanted=wanted, found=found)
+    return _ended(case, _trimmed(output) == _trimmed(case.body.output), told)
 
 
 def as_before(case: Case) -> CaseResult:
@@ -117,7 +113,7 @@ def as_before(case: Case) -> CaseResult:
 
 
 def says(text: str, statement: str) -> bool:
-    """Whether a text contains a statement, but for case, spacing, grouped digits and Markdown marks.
+    """Whether a text says something, but for case, spacing, grouped digits and Markdown marks.
 
     A number or a word in Latin letters counts only whole: `3 days` is not in `13 days`.
     """
@@ -151,13 +147,14 @@ def _stands(case: Case, document: str) -> CaseResult:
     body = case.body
     text: str | None = section_of(document, body.section) if body.section else document
     is_there = text is not None and says(text, body.text)
-    named = {"text": _cut(body.text), "section": _cut(body.section)}
+    said, section = _cut(body.text), _cut(body.section)
     if body.check is Check.WITHDRAWN:
-        return _ended(case, not is_there, "case.still_says", text=named["text"])
+        return _ended(case, not is_there, Message("case.still_says", text=said))
     if text is None:
-        return _ended(case, False, "case.no_section", **named)
-    code = "case.section_lacks" if body.section else "case.no_longer_says"
-    return _ended(case, is_there, code, **(named if body.section else {"text": named["text"]}))
+        return _ended(case, False, Message("case.no_section", text=said, section=section))
+    if body.section:
+        return _ended(case, is_there, Message("case.section_lacks", text=said, section=section))
+    return _ended(case, is_there, Message("case.no_longer_says", text=said))
 
 
 def _decided(case: Case, xml: str) -> CaseResult:
@@ -170,9 +167,9 @@ def _decided(case: Case, xml: str) -> CaseResult:
     try:
         outcome = decide_case(_table(xml), body.inputs)
     except RuleInvalid as error:
-        return _ended(case, False, "case.undecided", case=asked, why=error.message)
+        return _ended(case, False, Message("case.undecided", case=asked, why=error.message))
     if outcome.why:
-        return _ended(case, False, "case.undecided", case=asked, why=outcome.why)
+        return _ended(case, False, Message("case.undecided", case=asked, why=outcome.why))
     told = Message(
         "case.decided_otherwise",
         case=asked,
@@ -185,7 +182,9 @@ def _decided(case: Case, xml: str) -> CaseResult:
     if not is_matched:
         wanted = ", ".join([*body.must, *(f"!{row}" for row in body.must_not)])
         rows = ", ".join(outcome.matched) or Message("learn.no_row")
-        return _ended(case, False, "case.rows_otherwise", case=asked, wanted=wanted, found=rows)
+        return _ended(
+            case, False, Message("case.rows_otherwise", case=asked, wanted=wanted, found=rows)
+        )
     is_asked = body.outputs is not None or not (body.must or body.must_not)
     passed = not is_asked or same_outcome(outcome.result, body.outputs)
     return CaseResult(case=case, passed=passed, why="" if passed else told)
@@ -213,8 +212,8 @@ def _readable(xml: str) -> str:
         return xml
 
 
-def _ended(case: Case, passed: bool, code: str, /, **given: str | int) -> CaseResult:
-    return CaseResult(case=case, passed=passed, why="" if passed else Message(code, **given))
+def _ended(case: Case, passed: bool, why: str) -> CaseResult:
+    return CaseResult(case=case, passed=passed, why="" if passed else why)
 
 
 def _trimmed(text: str) -> str:
