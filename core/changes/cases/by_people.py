@@ -95,16 +95,15 @@ class CasesByPeople:
         """Return which rows no case decides by, of the first tables that cases are about."""
         items = [(c.tenant_id, c.item_id) for c in cases if c.kind is Kind.DMN_RULE]
         tables = [*dict.fromkeys(items)][:MOST_TABLES]
-        found = [await self._table(*table) for table in tables]
+        found = [await self.coverage_of(*table) for table in tables]
         return tuple(one for one in found if one is not None)
 
-    async def coverage_of(self, item: KnowledgeItem) -> Coverage | None:
+    async def coverage_of(self, tenant_id: str, item_id: str) -> Coverage | None:
         """Return which rows of a table no case decides by; None of what is no readable table."""
-        if item.kind is not Kind.DMN_RULE:
-            return None
         try:
+            item = await self.knowledge.get(Kind.DMN_RULE, tenant_id, item_id)
             table = read_xml(item.content)
-        except RuleInvalid:
+        except (NotFound, RuleInvalid):
             return None
         rows = [row.id for row in table.rows]
         wanted = CaseFilter(
@@ -117,15 +116,10 @@ class CasesByPeople:
             item_id=item.id,
             item_name=item.name,
             rows=len(rows),
-            uncovered=tuple(rows.index(row) + 1 for row in rows_without_cases(item.content, bodies)),
+            uncovered=tuple(
+                rows.index(row) + 1 for row in rows_without_cases(item.content, bodies)
+            ),
         )
-
-    async def _table(self, tenant_id: str, item_id: str) -> Coverage | None:
-        try:
-            item = await self.knowledge.get(Kind.DMN_RULE, tenant_id, item_id)
-        except NotFound:  # it was deleted meanwhile
-            return None
-        return await self.coverage_of(item)
 
     async def _batches(
         self, wanted: CaseFilter, limit: int

@@ -61,7 +61,7 @@ class CasesService:
         """Return the rows of a table that no case decides by; None of what is no table."""
         self.session.require(Role.READ)
         item = await self._item(item_id, kind, tenant_id)
-        return await self.session.app.cases.coverage_of(item)
+        return await self.session.app.cases.coverage_of(item.tenant_id, item.id)
 
     @acting
     async def add(
