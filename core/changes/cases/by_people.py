@@ -91,9 +91,11 @@ class CasesByPeople:
         """Run these cases, and note how they end."""
         return CasesRun(results=tuple(await self._run(cases)))
 
-    async def coverage(self, cases: Sequence[Case]) -> tuple[Coverage, ...]:
-        """Return which rows no case decides by, of the first tables that cases are about."""
+    async def coverage(self, wanted: CaseFilter, cases: Sequence[Case]) -> tuple[Coverage, ...]:
+        """Return which rows no case decides by, of the first tables that a list is about."""
         items = [(c.tenant_id, c.item_id) for c in cases if c.kind is Kind.DMN_RULE]
+        if wanted.tenant_id and wanted.item_id and wanted.kind in {None, Kind.DMN_RULE}:
+            items.append((wanted.tenant_id, wanted.item_id))
         tables = [*dict.fromkeys(items)][:MOST_TABLES]
         found = [await self.coverage_of(*table) for table in tables]
         return tuple(one for one in found if one is not None)
@@ -105,7 +107,7 @@ class CasesByPeople:
             table = read_xml(item.content)
         except (NotFound, RuleInvalid):
             return None
-        rows = [row.id for row in table.rows]
+        numbers = {row.id: n for n, row in enumerate(table.rows, start=1)}
         wanted = CaseFilter(
             tenant_id=item.tenant_id, kind=item.kind, item_id=item.id, check=Check.DECISION
         )
@@ -115,10 +117,8 @@ class CasesByPeople:
             tenant_id=item.tenant_id,
             item_id=item.id,
             item_name=item.name,
-            rows=len(rows),
-            uncovered=tuple(
-                rows.index(row) + 1 for row in rows_without_cases(item.content, bodies)
-            ),
+            rows=len(numbers),
+            uncovered=tuple(numbers[row] for row in rows_without_cases(item.content, bodies)),
         )
 
     async def _batches(

@@ -30,7 +30,7 @@ class CasesService:
         self.session.require(Role.READ)
         scope = await self._scope(wanted)
         found, following = await self.session.stores.cases.page(scope, limit=limit, cursor=cursor)
-        covered = await self.session.app.cases.coverage(found)
+        covered = await self.session.app.cases.coverage(scope, found)
         return CasePage(items=tuple(found), next=following, coverage=covered)
 
     async def get(self, case_id: str) -> Case:

@@ -62,7 +62,7 @@ def list_(
 
         wanted = await _wanted(opened, agent, tenant, kind, item, status, change)
         found, following = await opened.stores.cases.page(wanted, limit=limit, cursor=cursor)
-        covered = await opened.cases.coverage(found)
+        covered = await opened.cases.coverage(wanted, found)
         return CasePage(items=tuple(found), next=following, coverage=covered)
 
     page = with_app(read)
