@@ -161,7 +161,9 @@ async def test_an_old_value_that_comes_back_is_told(world: World) -> None:
     assert case.role is CaseRole.PROOF
     added = update(change, "Since May", merge_mode=MergeMode.EXTEND)
     assert (await world.gate.submit(added, run("k3"))).status is ReceiptStatus.APPLIED
-    # Said in so many words, it is a correction of its own.
+    beside = update(change, "Of Ms. Lim: 30 days", merge_mode=MergeMode.EXTEND)
+    assert (await world.gate.submit(beside, run("k5"))).status is ReceiptStatus.REFUSED
+    # Said in its place, it is a correction of its own.
     back = update(change, "Invoices are due in 30 days again")
     assert (await world.gate.submit(back, run("k4"))).status is ReceiptStatus.APPLIED
     assert world.book.live() == []
