@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from core.changes.cases.coverage import uncovered_rows
 from core.changes.cases.proposed import problem_in
-from core.decision_table import parse_xml
+from core.changes.cases.coverage import uncovered_rows
+from core.decision_table import read_xml
 from core.domain.errors import InvalidInput, NotFound, Refused, RuleInvalid
 from core.domain.messages import Message
 from core.domain.models import Kind, KnowledgeItem, Scope
@@ -91,20 +91,21 @@ class CasesByPeople:
         """Run these cases, and note how they end."""
         return CasesRun(results=tuple(await self._run(cases)))
 
-    async def coverage(self, cases: Sequence[Case]) -> tuple[Coverage, ...]:
-        """Return which rows no case decides by, of the first tables that cases are about."""
+    async def coverage(self, wanted: CaseFilter, cases: Sequence[Case]) -> tuple[Coverage, ...]:
+        """Return which rows no case decides by, of the first tables that a list is about."""
         items = [(c.tenant_id, c.item_id) for c in cases if c.kind is Kind.DMN_RULE]
+        if wanted.tenant_id and wanted.item_id and wanted.kind in {None, Kind.DMN_RULE}:
+            items.append((wanted.tenant_id, wanted.item_id))
         tables = [*dict.fromkeys(items)][:MOST_TABLES]
-        found = [await self._table(*table) for table in tables]
+        found = [await self.coverage_of(*table) for table in tables]
         return tuple(one for one in found if one is not None)
 
-    async def coverage_of(self, item: KnowledgeItem) -> Coverage | None:
+    async def coverage_of(self, tenant_id: str, item_id: str) -> Coverage | None:
         """Return which rows of a table no case decides by; None of what is no readable table."""
-        if item.kind is not Kind.DMN_RULE:
-            return None
         try:
-            table = parse_xml(item.content)
-        except RuleInvalid:
+            item = await self.knowledge.get(Kind.DMN_RULE, tenant_id, item_id)
+            table = read_xml(item.content)
+        except (NotFound, RuleInvalid):
             return None
         wanted = CaseFilter(
             tenant_id=item.tenant_id, kind=item.kind, item_id=item.id, check=Check.DECISION
@@ -118,13 +119,6 @@ class CasesByPeople:
             rows=len(table.rows),
             uncovered=uncovered_rows(table, bodies),
         )
-
-    async def _table(self, tenant_id: str, item_id: str) -> Coverage | None:
-        try:
-            item = await self.knowledge.get(Kind.DMN_RULE, tenant_id, item_id)
-        except NotFound:  # it was deleted meanwhile
-            return None
-        return await self.coverage_of(item)
 
     async def _batches(
         self, wanted: CaseFilter, limit: int
@@ -182,7 +176,7 @@ def _why_not(case: Case) -> Message | None:
     """Return why a case is not run here, None if it is."""
     if case.status is CaseStatus.DISABLED:
         return Message("cases.is_disabled", id=case.id)
-    return Message("cases.needs_model") if case.body.check is Check.BEHAVIOUR else None
+    return Message("case.needs_model") if case.body.check is Check.BEHAVIOUR else None
 
 
 def _refuse_unfit(body: CaseBody, kind: Kind) -> None:

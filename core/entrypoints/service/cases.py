@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.domain.models import Kind
+from core.domain.models import Kind, KnowledgeItem
 from core.domain.models.access import Role
 from core.domain.models.case_figures import CasePage, CasesOverview, CasesRun, Coverage
 from core.domain.models.cases import Case, CaseBody, CaseCounts, CaseFilter, CaseResult
 from core.entrypoints.auth import utc_now
-from core.entrypoints.service.knowledge import KnowledgeService
+from core.entrypoints.service.knowledge import known_items
 from core.entrypoints.service.owners import own_agent
 from core.entrypoints.service.session import Session, acting
 
@@ -30,7 +30,7 @@ class CasesService:
         self.session.require(Role.READ)
         scope = await self._scope(wanted)
         found, following = await self.session.stores.cases.page(scope, limit=limit, cursor=cursor)
-        covered = await self.session.app.cases.coverage(found)
+        covered = await self.session.app.cases.coverage(scope, found)
         return CasePage(items=tuple(found), next=following, coverage=covered)
 
     async def get(self, case_id: str) -> Case:
@@ -59,8 +59,9 @@ class CasesService:
         self, item_id: str, *, kind: Kind | None = None, tenant_id: str | None = None
     ) -> Coverage | None:
         """Return the rows of a table that no case decides by; None of what is no table."""
-        known = await KnowledgeService(self.session).get(item_id, kind=kind, tenant_id=tenant_id)
-        return await self.session.app.cases.coverage_of(known.item)
+        self.session.require(Role.READ)
+        item = await self._item(item_id, kind, tenant_id)
+        return await self.session.app.cases.coverage_of(item.tenant_id, item.id)
 
     @acting
     async def add(
@@ -74,11 +75,11 @@ class CasesService:
     ) -> CaseResult:
         """Add a case to an item, and return how it ends. Raises InvalidInput, NotFound."""
         self.session.require(Role.REVIEW)
-        known = await KnowledgeService(self.session).get(item_id, kind=kind, tenant_id=tenant_id)
+        item = await self._item(item_id, kind, tenant_id)
         if agent_id is not None:
-            await own_agent(self.session, agent_id, known.item.tenant_id)
+            await own_agent(self.session, agent_id, item.tenant_id)
         by = self.session.principal.name
-        return await self.session.app.cases.add(known.item, body, agent_id=agent_id, by=by)
+        return await self.session.app.cases.add(item, body, agent_id=agent_id, by=by)
 
     @acting
     async def edit(self, case_id: str, body: CaseBody) -> CaseResult:
@@ -103,6 +104,10 @@ class CasesService:
         if ids:
             return await self.session.app.cases.run_these([await self._own(one) for one in ids])
         return await self.session.app.cases.run(await self._scope(wanted), MOST_RUN)
+
+    async def _item(self, item_id: str, kind: Kind | None, tenant_id: str | None) -> KnowledgeItem:
+        tenant = self.session.tenant(tenant_id)
+        return await known_items(self.session).find(item_id, tenant, kind)
 
     async def _own(self, case_id: str) -> Case:
         return await self.session.own(self.session.stores.cases.get(case_id), "case", case_id)
