@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -41,6 +42,7 @@ from tests.benchmarks.table import Figure
 
 SIZE, WITH_CASES, CHANGES, WARMING = 10_000, 5_000, 60, 10
 TARGET_MS = 50.0
+_AT_ONCE = 50
 _LISTED = 20  # skills of the agent
 _VERSIONS = """
 INSERT INTO knowledge_versions (
@@ -61,9 +63,9 @@ async def at(size: int, with_cases: int, changes: int) -> list[Figure]:
         documents = [_of_one(one) for one in Texts().items(size)]
         await _fill(pool, documents)
         cases = PostgresCases(pool)
-        for document in documents[:with_cases]:
-            if (case := _case_of(document)) is not None:
-                await cases.add(case)
+        wanted = [case for one in documents[:with_cases] if (case := _case_of(one)) is not None]
+        for start in range(0, len(wanted), _AT_ONCE):
+            await asyncio.gather(*map(cases.add, wanted[start : start + _AT_ONCE]))
         async with connection(pool) as conn:
             await conn.execute(b"UPDATE cases SET status = 'green'")
             await conn.execute(b"VACUUM ANALYZE")
@@ -105,7 +107,11 @@ async def _of_kind(pool: Pool, kind: Kind, count: int) -> Figure:
             reaching.append((found - begun) * 1_000)
             floor.append((time.perf_counter() - ended) * 1_000)
             run.append(len(own) + len(reached))
-    print(f"  {kind}: p50 {median(taken):.1f} ms, to find them {median(reaching):.1f} ms", file=sys.stderr, flush=True)
+    print(
+        f"  {kind}: p50 {median(taken):.1f} ms, to find them {median(reaching):.1f} ms",
+        file=sys.stderr,
+        flush=True,
+    )
     return Figure(
         f"cases in reach of a change of {kind}: {median(run):.0f}",
         f"p50 {median(taken):.1f} ms, p95 {_p95(taken):.1f} ms",
@@ -123,16 +129,19 @@ def _of_one(document: SearchDocument) -> SearchDocument:
 def _case_of(document: SearchDocument) -> Case | None:
     asked = question_of(document.content)
     check = Check.CHOSEN if document.kind is Kind.SKILL else Check.RECALL
-    return asked and Case(
-        id=f"case-{document.item_id}",
-        tenant_id=TENANT,
-        agent_id=AGENT,
-        kind=document.kind,
-        item_id=document.item_id,
-        body=CaseBody(check=check, text=asked),
-        role=CaseRole.REGRESSION,
-        origin=CaseOrigin.PERSON,
-        status=CaseStatus.GREEN,
+    return (
+        asked
+        and Case(
+            id=f"case-{document.item_id}",
+            tenant_id=TENANT,
+            agent_id=AGENT,
+            kind=document.kind,
+            item_id=document.item_id,
+            body=CaseBody(check=check, text=asked),
+            role=CaseRole.REGRESSION,
+            origin=CaseOrigin.PERSON,
+            status=CaseStatus.GREEN,
+        )
     ) or None
 
 
@@ -177,7 +186,7 @@ def _table(text: str) -> str:
         outputs=(OutputColumn(name="who"),),
         rows=rows,
     )
-    return to_xml(draft_to_table(draft, new_row_id=counting_ids("row")))
+    return to_xml(draft_to_table(draft, new_row_id=counting_ids("row")), decision_id="d")
 
 
 def _skill(text: str) -> str:

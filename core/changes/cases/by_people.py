@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from core.changes.cases.proposed import problem_in
 from core.changes.cases.coverage import uncovered_rows
+from core.changes.cases.proposed import problem_in
 from core.decision_table import read_xml
 from core.domain.errors import InvalidInput, NotFound, Refused, RuleInvalid
 from core.domain.messages import Message
