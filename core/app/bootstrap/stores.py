@@ -247,9 +247,6 @@ class Stores:
         self.calls: Calls = PostgresCalls(pool)
         self.erasing: Erasing = PostgresErasing(pool, new_id)
         self.conversations: Conversations = PostgresConversations(pool)
-        self._sees_effects(pool)
-
-    def _sees_effects(self, pool: Pool) -> None:
         self.use_log: UseLog = PostgresUseLog(pool)
         self.effects: Effects = PostgresEffects(pool)
         self.look_back: LookBack = PostgresLookBack(pool)
