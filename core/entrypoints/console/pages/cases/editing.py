@@ -26,6 +26,15 @@ _MORE: Mapping[Check, tuple[str, ...]] = {
     Check.BEHAVIOUR: ("text", "must", "must_not"),
 }
 _TEXT = ("text",)
+# What the text of a check is: the word for it. Of those left out it is a statement.
+_NAMES: Mapping[Check, str] = {
+    Check.RECALL: "question",
+    Check.SILENCE: "question",
+    Check.CHOSEN: "request",
+    Check.NOT_CHOSEN: "request",
+    Check.SCRIPT: "path",
+    Check.BEHAVIOUR: "task",
+}
 _FIELDS = ("text", "section", "inputs", "outputs", "input", "output", "must", "must_not")
 _JSON = frozenset({"inputs", "outputs"})
 _LINES = frozenset({"must", "must_not"})
@@ -103,9 +112,13 @@ class _CaseDialog:
             self._agent.props("outlined").classes("full-width")
 
     def _field(self, name: str) -> None:
-        field = ui.textarea(self._visit.say(f"cases.{name}"), value=self._written(name))
-        field.props("outlined autogrow").classes("full-width")
+        field = ui.textarea(self._label(name), value=self._written(name))
+        field.props("outlined autogrow").classes("full-width q-mt-sm")
         self._fields[name] = field
+
+    def _label(self, name: str) -> str:
+        word = _NAMES.get(self._check, "statement") if name == "text" else name
+        return self._visit.say(f"cases.{word}")
 
     def _written(self, name: str) -> str:
         value = getattr(self._body, name) if self._body is not None else None
@@ -119,6 +132,7 @@ class _CaseDialog:
         wanted = _MORE.get(self._check, _TEXT)
         for name, field in self._fields.items():
             field.set_visibility(name in wanted)
+            field.label = self._label(name)
 
     async def _saved(self) -> bool:
         """Save what was given; what is no JSON is told at its field."""
