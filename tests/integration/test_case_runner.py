@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from pydantic import JsonValue
 
+from core.adapters.embedded.local_pods import LocalPods
+from core.adapters.embedded.sandbox import PlainProcess
 from core.adapters.postgres.case_runner import PostgresCaseRunner
 from core.app.bootstrap.stores import utc_now
+from core.changes.cases.scripts import WithScripts
 from core.decision_table import read_xml
 from core.domain.errors import Stale
 from core.domain.hashing import state_hash
-from core.domain.models import Change, ChangeStatus, Kind, Operation, Snapshot
+from core.domain.models import Change, ChangeStatus, FileRef, Kind, Operation, Snapshot
 from core.domain.models.cases import Case, CaseBody, CaseOrigin, CaseRole, CaseStatus, Check
 from tests.support.api import Api, opened_api
 from tests.support.learning import Teacher
+from tests.support.sandboxes import bubblewrap
 
 REFUND = "Refunds of damaged parcels are paid within 3 days by Ms. Kim of the harbour office."
 ASKS_REFUND = "who pays for damaged parcels"
@@ -170,3 +175,76 @@ async def test_a_table_is_asked_for_outputs_and_rows(
     asked = case(known, Check.DECISION, kind=Kind.DMN_RULE, inputs={"amount": 150}, **body)
     (one,) = await runner.now([asked])
     assert one.passed is passes, one.why
+
+
+SCRIPT = b"import sys\nprint(sys.stdin.read().upper())\n"
+
+
+async def test_a_script_is_run_on_what_the_skill_would_be(api: Api, teacher: Teacher) -> None:
+    bubblewrap()
+    await teacher.skill("shout", "# Shout\n\nRun scripts/shout.py.\n", {"scripts/shout.py": SCRIPT})
+    given = {"kind": Kind.SKILL, "input": "hi", "output": "HI\n"}
+    asked = case("shout", Check.SCRIPT, "scripts/shout.py", **given)  # type: ignore[arg-type]
+    missing = case("shout", Check.SCRIPT, "scripts/gone.py", kind=Kind.SKILL)
+    runner = api.app.stores.case_runner
+    first, second = await runner.now([asked, missing])
+    assert first.passed, first.why
+    assert second.passed is False
+    item = await api.app.stores.knowledge.get(Kind.SKILL, "t", "shout")
+    assert item is not None
+    quiet = b"print('hi')\n"
+    ref = FileRef(sha256=sha256(quiet).hexdigest(), size=len(quiet))
+    made = change(item.content, before=item.content, item="shout", kind=Kind.SKILL)
+    assert made.after is not None
+    after = made.after.model_copy(update={"files": {"scripts/shout.py": ref}})
+    edited = made.model_copy(update={"after": after})
+    ((before, one),) = await runner.before_and_after(edited, {ref.sha256: quiet}, [asked])
+    assert (before, one.passed) == (True, False)
+    assert "wrote 'hi'" in one.why
+
+
+async def test_a_script_without_a_sandbox_has_no_result(api: Api, teacher: Teacher) -> None:
+    await teacher.skill("shout", "# Shout\n\nRun scripts/shout.py.\n", {"scripts/shout.py": SCRIPT})
+    stores = api.app.stores
+    pods = LocalPods(PlainProcess("a test says so"))
+    walless = WithScripts(PostgresCaseRunner(stores.pool, utc_now), stores.skills, pods)
+    (one,) = await walless.now([case("shout", Check.SCRIPT, "scripts/shout.py", kind=Kind.SKILL)])
+    assert one.passed is None
+    assert "sandbox" in one.why
+
+
+async def test_a_skill_is_chosen_among_those_on_the_list(
+    runner: PostgresCaseRunner, teacher: Teacher
+) -> None:
+    await teacher.skill("money-back", "# Refunds\n\nReconcile partial refunds of parcels.\n")
+    older = case(
+        "money-back",
+        Check.CHOSEN,
+        "reconcile a partial refund of parcels",
+        kind=Kind.SKILL,
+        status=CaseStatus.GREEN,
+    )
+    (now,) = await runner.now([older])
+    assert now.passed, now.why
+    text = "---\nname: {}\ndescription: {}\n---\n# X\n\n{}\n"
+    hiding = text.format("other", "reconcile a partial refund of parcels", "partial refund parcels")
+    made = change(hiding, item="other", kind=Kind.SKILL)
+    assert await ended(runner, made, older) == [(True, False)]
+    aside = change(text.format("canteen", "The menu.", "Lunch."), item="canteen", kind=Kind.SKILL)
+    assert await ended(runner, aside, older) == [(None, True)]
+
+
+async def test_a_section_must_say_what_it_said(
+    runner: PostgresCaseRunner, teacher: Teacher
+) -> None:
+    await teacher.skill(
+        "pack", "# Pack\n\n## Steps\n\n1. **Weigh** the parcel.\n\n## Notes\n\nNone.\n"
+    )
+    named = {"kind": Kind.SKILL, "section": "Steps"}
+    asked = [
+        case("pack", Check.STANDS, "weigh the parcel", **named),  # type: ignore[arg-type]
+        case("pack", Check.STANDS, "weigh the parcel", kind=Kind.SKILL, section="Notes"),
+        case("pack", Check.WITHDRAWN, "weigh the parcel", **named),  # type: ignore[arg-type]
+        case("pack", Check.STANDS, "weigh the parcel", kind=Kind.SKILL, section="Nowhere"),
+    ]
+    assert [one.passed for one in await runner.now(asked)] == [True, False, False, False]

@@ -33,7 +33,7 @@ from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews, MemoryScreenRecords
 from core.testing.skill_store import MemorySkillStore
 from core.testing.steps import MemorySteps
-from tests.support.cases import CaseBook, PlainRunner
+from tests.support.case_book import CaseBook, PlainRunner
 from tests.support.knowledge_search import KnowledgeSearch
 
 

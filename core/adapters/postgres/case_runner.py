@@ -57,7 +57,10 @@ class PostgresCaseRunner:
         self._clock = clock
 
     async def before_and_after(
-        self, change: Change, blobs: Mapping[str, bytes], cases: Sequence[Case]
+        self,
+        change: Change,
+        blobs: Mapping[str, bytes],  # noqa: ARG002 - no case here asks for the files
+        cases: Sequence[Case],
     ) -> Sequence[tuple[bool | None, CaseResult]]:
         """Run cases on the state that a change would make, and on that before it where it matters.
 

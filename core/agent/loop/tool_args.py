@@ -60,7 +60,7 @@ Names = Annotated[str, BeforeValidator(_joined)]
 Reason = Annotated[str, Field(description="why, in one or two sentences for a reviewer")]
 
 
-def _listed(value: JsonValue) -> JsonValue:
+def _listed(value: JsonValue | tuple[CaseBody, ...]) -> JsonValue | tuple[CaseBody, ...]:
     """Return cases as a list: models also send one alone, or the list as a text."""
     if isinstance(value, str) and value.strip():
         try:
@@ -69,6 +69,8 @@ def _listed(value: JsonValue) -> JsonValue:
             raise ValueError(Message("case.no_json", why=str(error))) from None
     if not value:
         return []
+    if isinstance(value, tuple):  # of cases that LangChain has read already
+        return value
     return [_checked(one) for one in (value if isinstance(value, list) else [value])]
 
 

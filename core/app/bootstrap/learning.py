@@ -21,6 +21,7 @@ from core.app.bootstrap.stores import Stores, new_id, outside_changes
 from core.app.config_file import ConfigFile, load_config
 from core.app.run_summary import RunSummary
 from core.app.settings import OFFLINE_MODEL, Settings
+from core.changes.cases.deriving import derive
 from core.changes.cases.judging import CaseGate
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps, Screen
@@ -176,7 +177,7 @@ def _gate(
             outside=outside_changes(stores.skills, stores.changes, stores.target_locks),
             screen=_screen(stores, model, config),
             before_applied=before_applied,
-            cases=CaseGate(stores.cases, stores.case_runner, config.cases),
+            cases=CaseGate(stores.cases, stores.case_runner, config.cases, derive),
         )
     )
 

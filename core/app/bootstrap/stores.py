@@ -6,7 +6,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -70,6 +70,7 @@ from core.app.bootstrap.plugins import STORES, opened
 from core.app.config_file import ConfigFile, load_config
 from core.app.dry_run import DryJournal, DryReplies, DryRuns
 from core.app.settings import Settings
+from core.changes.cases.scripts import WithScripts
 from core.changes.outside import OutsideChanges
 from core.domain.errors import ConfigurationError
 from core.domain.hashing import tenant_token
@@ -106,6 +107,8 @@ from core.domain.ports import (
     LookBack,
     Observer,
     Outbox,
+    Pod,
+    Pods,
     Ranking,
     Reader,
     Replies,
@@ -136,6 +139,19 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
 T = TypeVar("T")
+
+
+class _OwnPods:
+    """Pods of this process, whose code is loaded once a script is run."""
+
+    _pods: Pods | None = None
+
+    def open(self, *, ttl: int) -> AbstractAsyncContextManager[Pod]:
+        if self._pods is None:
+            from core.adapters.embedded.local_pods import LocalPods
+
+            self._pods = LocalPods()
+        return self._pods.open(ttl=ttl)
 
 
 class Wrap(Protocol):
@@ -221,7 +237,8 @@ class Stores:
 
     def _keeps_changes(self, parts: Parts) -> None:
         pool, observe, routes = parts.pool, parts.observe, parts.routes
-        self.case_runner: CaseRunner = (cases := PostgresCaseRunner(pool, utc_now))
+        cases = PostgresCaseRunner(pool, utc_now)
+        self.case_runner: CaseRunner = WithScripts(cases, parts.skills, _OwnPods())
         self.changes: ChangeLog = PostgresChangeLog(pool, observe, routes, cases.run_on)
         self.cases: Cases = PostgresCases(pool, observe, routes)
         self.case_figures: CaseFigures = PostgresCaseFigures(pool)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from core.changes.cases.coverage import uncovered_rows
 from core.changes.cases.proposed import problem_in
-from core.changes.cases.running import rows_without_cases
 from core.decision_table import read_xml
 from core.domain.errors import InvalidInput, NotFound, Refused, RuleInvalid
 from core.domain.messages import Message
@@ -107,7 +107,6 @@ class CasesByPeople:
             table = read_xml(item.content)
         except (NotFound, RuleInvalid):
             return None
-        numbers = {row.id: n for n, row in enumerate(table.rows, start=1)}
         wanted = CaseFilter(
             tenant_id=item.tenant_id, kind=item.kind, item_id=item.id, check=Check.DECISION
         )
@@ -117,8 +116,8 @@ class CasesByPeople:
             tenant_id=item.tenant_id,
             item_id=item.id,
             item_name=item.name,
-            rows=len(numbers),
-            uncovered=tuple(numbers[row] for row in rows_without_cases(item.content, bodies)),
+            rows=len(table.rows),
+            uncovered=uncovered_rows(table, bodies),
         )
 
     async def _batches(

@@ -13,12 +13,12 @@ from core.decision_table.learning.wording import case_words, outcome_words
 from core.domain.errors import BundleInvalid, RuleInvalid
 from core.domain.messages import Message
 from core.domain.models import DecisionTable, Kind
-from core.domain.models.cases import Case, CaseBody, CaseResult, Check
+from core.domain.models.cases import Case, CaseResult, Check
 from core.domain.text import normal_form, shorten
 from core.skills.document.edits import find_heading
 from core.skills.document.markdown import headings, lines_of
 
-# A question brings an item up if it is among these first: as many as agents get without asking more.
+# A question brings an item up if it is among these first: as many as an agent's search gives.
 FIRST = 5
 SEARCHING = frozenset((Check.RECALL, Check.SILENCE))
 CHOOSING = frozenset((Check.CHOSEN, Check.NOT_CHOSEN))
@@ -188,16 +188,6 @@ def _decided(case: Case, xml: str) -> CaseResult:
     is_asked = body.outputs is not None or not (body.must or body.must_not)
     passed = not is_asked or same_outcome(outcome.result, body.outputs)
     return CaseResult(case=case, passed=passed, why="" if passed else told)
-
-
-def rows_without_cases(xml: str, bodies: Sequence[CaseBody]) -> tuple[str, ...]:
-    """Return the ids of the rows that no case matches, in order. Raises RuleInvalid."""
-    table = _table(xml)
-    covered: set[str] = set()
-    for body in bodies:
-        if body.check is Check.DECISION:
-            covered |= {*decide_case(table, body.inputs).matched}
-    return tuple(row.id for row in table.rows if row.id not in covered)
 
 
 @lru_cache(maxsize=16)  # the cases of a table come together
