@@ -47,6 +47,7 @@ from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.changes.cases.by_people import CasesByPeople
+from core.changes.cases.keeping import ROUND_SECONDS, CaseKeeping
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.presence import Presence
 from core.changes.proposals import Proposals
@@ -207,6 +208,12 @@ class App:
             now=utc_now,
         )
 
+    def case_keeping(self) -> CaseKeeping:
+        """Return what derives cases for what was brought in, and runs all once a day."""
+        known = self.stores
+        beside = known.case_runner, known.skills, known.journal
+        return CaseKeeping(known.case_upkeep, known.cases, *beside)
+
     @property
     def cases(self) -> CasesByPeople:
         """The service that adds, edits and runs cases for people."""
@@ -271,6 +278,7 @@ class App:
             if learning.backfill and not once
             else None,
             None if once else repeat(LOOK_BACK_SECONDS, "effect", self.looking_back.work),
+            None if once else repeat(ROUND_SECONDS, "cases", self.case_keeping().work),
             repeat(PROGRESS_SECONDS, "progress", lambda: self._progress(on_progress))
             if once
             else None,

@@ -29,6 +29,8 @@ _MORE: Mapping[str, dict[str, JsonValue]] = {
     "case.broken": {"cases": ["case-0123456789abcdef"], "came_to": "refused"},
     "case.added": {"cases": ["case-0123456789abcdef"]},
     "case.retired": {"cases": ["case-0123456789abcdef"]},
+    "case.derived": {"cases": ["case-0123456789abcdef"]},
+    "case.failed": {"case": "case-0123456789abcdef"},
     "case.disabled": {"case": "case-0123456789abcdef", "by": "sample"},
     "feedback.finished": {"status": "completed"},
     "feedback.completed": {"status": "completed"},

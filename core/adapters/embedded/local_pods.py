@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
-from core.adapters.embedded.sandbox import find_wall, open_sandbox
-from core.adapters.embedded.sandbox_wall import Limits, Wall
 from core.domain.errors import PodCallFailed
 from core.domain.messages import Message
 from core.domain.ports import Pod
+
+if TYPE_CHECKING:
+    from core.adapters.embedded.sandbox_wall import Wall
 
 
 class LocalPods:
@@ -21,6 +23,10 @@ class LocalPods:
 
     @asynccontextmanager
     async def open(self, *, ttl: int) -> AsyncIterator[Pod]:
+        # Every process has these pods, and few ever open one.
+        from core.adapters.embedded.sandbox import find_wall, open_sandbox
+        from core.adapters.embedded.sandbox_wall import Limits
+
         if self._wall is None:
             self._wall = await asyncio.to_thread(find_wall)
         wall = self._wall

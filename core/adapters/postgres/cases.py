@@ -206,8 +206,13 @@ class CasesOfUnit:
             await self._conn.execute(sql("cases.retire"), {**target, **retired})
         for case in change.cases:
             if case.id not in change.retires:
-                await self._conn.execute(sql("cases.put"), _row(case))
-                await _put_words(self._conn, case)
+                await put_case(self._conn, case)
+
+
+async def put_case(conn: Connection, case: Case) -> None:
+    """Store a case with its words, unless it is there; the caller commits."""
+    await conn.execute(sql("cases.put"), _row(case))
+    await _put_words(conn, case)
 
 
 async def _put_words(conn: Connection, case: Case) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import structlog
 
+from core.adapters.embedded.local_pods import LocalPods
 from core.adapters.postgres import copying, migrations
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.answers import PostgresAnswers
@@ -23,6 +24,7 @@ from core.adapters.postgres.audit import PostgresAudit, PostgresCalls
 from core.adapters.postgres.budgets import PostgresSpending
 from core.adapters.postgres.case_figures import PostgresCaseFigures
 from core.adapters.postgres.case_runner import PostgresCaseRunner
+from core.adapters.postgres.case_upkeep import PostgresCaseUpkeep
 from core.adapters.postgres.cases import PostgresCases
 from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
 from core.adapters.postgres.context import PostgresTaskMatches
@@ -88,6 +90,7 @@ from core.domain.ports import (
     CaseFigures,
     CaseRunner,
     Cases,
+    CaseUpkeep,
     ChangeLog,
     Conversations,
     Deliveries,
@@ -107,8 +110,6 @@ from core.domain.ports import (
     LookBack,
     Observer,
     Outbox,
-    Pod,
-    Pods,
     Ranking,
     Reader,
     Replies,
@@ -139,19 +140,6 @@ if TYPE_CHECKING:
     from pydantic import SecretStr
 
 T = TypeVar("T")
-
-
-class _OwnPods:
-    """Pods of this process, whose code is loaded once a script is run."""
-
-    _pods: Pods | None = None
-
-    def open(self, *, ttl: int) -> AbstractAsyncContextManager[Pod]:
-        if self._pods is None:
-            from core.adapters.embedded.local_pods import LocalPods
-
-            self._pods = LocalPods()
-        return self._pods.open(ttl=ttl)
 
 
 class Wrap(Protocol):
@@ -238,9 +226,10 @@ class Stores:
     def _keeps_changes(self, parts: Parts) -> None:
         pool, observe, routes = parts.pool, parts.observe, parts.routes
         cases = PostgresCaseRunner(pool, utc_now)
-        self.case_runner: CaseRunner = WithScripts(cases, parts.skills, _OwnPods())
+        self.case_runner: CaseRunner = WithScripts(cases, parts.skills, LocalPods())
         self.changes: ChangeLog = PostgresChangeLog(pool, observe, routes, cases.run_on)
         self.cases: Cases = PostgresCases(pool, observe, routes)
+        self.case_upkeep: CaseUpkeep = PostgresCaseUpkeep(pool)
         self.case_figures: CaseFigures = PostgresCaseFigures(pool)
 
     def _sends(self, parts: Parts) -> None:

@@ -154,3 +154,20 @@ class CasesInReach(Model):
 
     cases: tuple[Case, ...] = ()
     seen: tuple[int, ...] = ()
+
+
+class BareItem(Model):
+    """A known item without a case. `content` is its text, of a skill empty: the store has it.
+
+    `revision` grows with each item that is written; `change_id` is the change that made it so.
+    """
+
+    tenant_id: str
+    kind: Kind
+    item_id: str
+    name: str
+    revision: int
+    agent_id: str | None
+    content: str
+    change_id: str | None = None
+    feedback_id: str | None = None

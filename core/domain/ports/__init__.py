@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from core.domain.ports.access import Answers, Tokens
 from core.domain.ports.audit import Audit, Calls, Erasing
-from core.domain.ports.cases import CaseFigures, CaseRunner, Cases
+from core.domain.ports.cases import CaseFigures, CaseRunner, Cases, CaseUpkeep
 from core.domain.ports.changes import (
     ChangeLog,
     Committer,
@@ -88,6 +88,7 @@ __all__ = [
     "Calls",
     "CaseFigures",
     "CaseRunner",
+    "CaseUpkeep",
     "Cases",
     "ChangeLog",
     "CircuitBreaker",

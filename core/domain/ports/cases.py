@@ -8,7 +8,14 @@ from typing import Protocol
 
 from core.domain.models import Change, Kind
 from core.domain.models.case_figures import CaseWeek
-from core.domain.models.cases import Case, CaseCounts, CaseFilter, CaseResult, CasesInReach
+from core.domain.models.cases import (
+    BareItem,
+    Case,
+    CaseCounts,
+    CaseFilter,
+    CaseResult,
+    CasesInReach,
+)
 
 
 class Cases(Protocol):
@@ -60,6 +67,19 @@ class CaseRunner(Protocol):
 
     async def now(self, cases: Sequence[Case]) -> Sequence[CaseResult]:
         """Run cases on what is known now."""
+
+
+class CaseUpkeep(Protocol):
+    """What is done about cases beside the work."""
+
+    async def bare(self, after: int, limit: int) -> Sequence[BareItem]:
+        """Return items without any case that were written after a revision, in their order."""
+
+    async def keep(self, cases: Sequence[Case]) -> None:
+        """Store cases that were derived later; one that is there stays as it is."""
+
+    async def is_due(self, every: float) -> bool:
+        """Whether all are to be run: of all workers one is told so in so many seconds."""
 
 
 class CaseFigures(Protocol):
