@@ -19,7 +19,7 @@ Saved = Callable[[CaseBody, str | None], Awaitable[bool]]
 
 # The fields that a check reads, besides the text that most do.
 _MORE: Mapping[Check, tuple[str, ...]] = {
-    Check.DECISION: ("inputs", "outputs"),
+    Check.DECISION: ("inputs", "outputs", "must", "must_not"),
     Check.STANDS: ("text", "section"),
     Check.WITHDRAWN: ("text", "section"),
     Check.SCRIPT: ("text", "input", "output"),
@@ -118,6 +118,8 @@ class _CaseDialog:
 
     def _label(self, name: str) -> str:
         word = _NAMES.get(self._check, "statement") if name == "text" else name
+        if self._check is Check.DECISION and name in _LINES:
+            word = f"rows_{name}"
         return self._visit.say(f"cases.{word}")
 
     def _written(self, name: str) -> str:
@@ -137,6 +139,8 @@ class _CaseDialog:
     async def _saved(self) -> bool:
         """Save what was given; what is no JSON is told at its field."""
         given: dict[str, JsonValue] = {"check": self._check.value}
+        if self._body is not None and self._body.check is self._check:
+            given = self._body.model_dump(mode="json")  # with what has no field here
         for name in _MORE.get(self._check, _TEXT):
             text = str(self._fields[name].value or "").strip()
             try:
