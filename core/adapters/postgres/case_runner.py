@@ -43,6 +43,9 @@ from core.knowledge.search.documents import SearchDocument, index_terms
 from core.knowledge.search.ranking import Weighing, ask_all
 
 ASKED_CHARS = 4_000  # of a question or a request, as of those that agents ask
+# How many postings tell how rare a word is, where two items are compared; and how much worse than
+# the other one must be, for what that leaves unsure.
+_SAMPLE, _MARGIN = 20, 0.85
 _Key = tuple[str, Kind, str]
 
 
@@ -71,7 +74,7 @@ class PostgresCaseRunner:
             return []
         async with rolled_back(self._pool) as conn:
             looking = _Looking(conn, self._clock)
-            await looking.items(cases)  # outside of what is rolled back: it sets the tenant
+            await conn.execute("SELECT")  # it sets the tenant, which what is rolled back must not
             async with conn.transaction(force_rollback=True):
                 await _write(conn, change)
                 after = await self._after(looking, change, cases)
@@ -218,8 +221,8 @@ class _Asked(NamedTuple):
 class _Undisturbed:
     """Tells which older cases of other items a change leaves as they are, without their searches.
 
-    Measured: a search takes 2 to 4 ms, so fifty would take too long for every change. What a change
-    writes moves another item in a search only if it matches as well as that item does.
+    A search takes some milliseconds: fifty would take too long for every change. What a change
+    writes moves another item in a search only if it matches nearly as well as that item does.
     """
 
     conn: Connection
@@ -228,14 +231,13 @@ class _Undisturbed:
     async def among(self, cases: Sequence[Case]) -> frozenset[str]:
         """Return the ids of those that pass as before: green ones that ask with words."""
         others = [case for case in cases if self._is_other(case)]
-        spared: set[str] = set()
-        if not others:
-            return frozenset()
         written = _written(self.change)
-        shapes = index_terms(written).shapes if written else {}
-        for one in await self._asked(others):
-            if self._leaves(one, written, shapes):
-                spared.add(one.case.id)
+        rivals = [case for case in others if _may_move(case, written)]
+        spared = {case.id for case in others} - {case.id for case in rivals}
+        if rivals:
+            shapes = index_terms(written).shapes if written else {}
+            found = await self._asked(rivals)
+            spared |= {one.case.id for one in found if _leaves(one, written, shapes)}
         return frozenset(spared)
 
     def _is_other(self, case: Case) -> bool:
@@ -246,12 +248,12 @@ class _Undisturbed:
 
     async def _asked(self, cases: Sequence[Case]) -> Sequence[_Asked]:
         tenant_id = self.change.tenant_id
-        index = SearchIndex(self.conn, tenant_id)
+        index = SearchIndex(self.conn, tenant_id, sample=_SAMPLE)
         questions = [case for case in cases if case.body.check in SEARCHING]
         requests = [case for case in cases if case.body.check in CHOOSING]
         texts = [case.body.text[:ASKED_CHARS] for case in questions]
         tasks = [case.body.text[:ASKED_CHARS] for case in requests]
-        weighed = await ask_all(texts, index) if texts else []
+        weighed = await ask_all(texts, index, has_names=False) if texts else []
         chosen_by = await ask_tasks(tasks, index) if tasks else []
         pairs = [
             *zip(questions, weighed, strict=True),
@@ -272,22 +274,29 @@ class _Undisturbed:
             asked[row["at"]].shapes[row["term"]] = row["shape"]
         return asked
 
-    def _leaves(
-        self, one: _Asked, written: SearchDocument | None, shapes: Mapping[str, int]
-    ) -> bool:
-        case, weighing = one.case, one.weighing
-        if case.body.check is Check.SILENCE:
-            return not weighing.is_hit(one.shapes)
-        if case.body.check is Check.RECALL and not weighing.is_hit(one.shapes):
-            return False
-        if written is None or written.agent_id not in {None, case.agent_id}:
-            return True
-        own, other = weighing.bm25(one.shapes), weighing.bm25(shapes)
-        if case.body.check is Check.RECALL:
-            return written.kind is not case.kind or other < own
-        if written.kind is not Kind.SKILL:
-            return PART_OF_WORDS * other < own
-        return other < own and not is_named(case.body.text, written.kind, written.name)
+
+def _may_move(case: Case, written: SearchDocument | None) -> bool:
+    """Whether what a change writes may come before the item of a case, or make room for it."""
+    if case.body.check is Check.SILENCE:
+        return True
+    if written is None or written.agent_id not in {None, case.agent_id}:
+        return False
+    return written.kind is case.kind or case.body.check is Check.CHOSEN
+
+
+def _leaves(one: _Asked, written: SearchDocument | None, shapes: Mapping[str, int]) -> bool:
+    """Whether an item stays where it was found, or out of what is found."""
+    case, weighing = one.case, one.weighing
+    if case.body.check is Check.SILENCE:
+        return not weighing.is_hit(one.shapes)
+    if case.body.check is Check.RECALL and not weighing.is_hit(one.shapes):
+        return False
+    if written is None or is_named(case.body.text, written.kind, written.name):
+        return written is None
+    own, other = weighing.bm25(one.shapes), weighing.bm25(shapes)
+    if written.kind is not case.kind:  # the best of all sets what is too little for a skill
+        return PART_OF_WORDS * other < _MARGIN * own
+    return other < _MARGIN * own
 
 
 def _written(change: Change) -> SearchDocument | None:

@@ -287,10 +287,13 @@ async def ask(text: str, index: Index, *, for_name: bool = True) -> Weighing | N
 
 
 async def ask_all(
-    texts: Sequence[str], index: Index, *, for_name: bool = True
+    texts: Sequence[str], index: Index, *, for_name: bool = True, has_names: bool = True
 ) -> list[Weighing | None]:
-    """Weigh queries as `ask` does, in as few looks at the index as for one."""
-    asked = [_Asked.read(text, for_name) for text in texts]
+    """Weigh queries as `ask` does, in as few looks at the index as for one.
+
+    Without `has_names` the items that they name get nothing for that.
+    """
+    asked = [_Asked.read(text, has_names=for_name and has_names) for text in texts]
     wanted = dict.fromkeys(term for one in asked for term in one.terms)
     if not wanted:
         return [None] * len(asked)
@@ -317,11 +320,11 @@ class _Asked:
     alike: Mapping[str, tuple[str, float]]
 
     @classmethod
-    def read(cls, text: str, for_name: bool) -> _Asked:
+    def read(cls, text: str, *, has_names: bool) -> _Asked:
         question = read_question(text)
         if not question.counts:
             return cls(question, (), {})
-        return cls(question, tuple(names_in(text)) if for_name else (), synonyms(question))
+        return cls(question, names_in(text) if has_names else (), synonyms(question))
 
     @property
     def terms(self) -> list[str]:
