@@ -73,7 +73,7 @@ class PostgresCaseRunner:
         if not cases:
             return []
         async with rolled_back(self._pool) as conn:
-            looking = _Looking(conn, self._clock)
+            looking = _Looking(conn, self._clock, change)
             await conn.execute("SELECT")  # it sets the tenant, which what is rolled back must not
             async with conn.transaction(force_rollback=True):
                 await _write(conn, change)
@@ -139,8 +139,11 @@ class _Lent:
 class _Looking:
     """Runs cases by the searches that agents use, over one connection."""
 
-    def __init__(self, conn: Connection, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, conn: Connection, clock: Callable[[], datetime], change: Change | None = None
+    ) -> None:
         self.conn = conn
+        self._change = change
         pool = cast("Pool", _Lent(conn))
         self._search = ScopedSearch(PostgresSearch(pool, None), pool, clock)
         self._matches = PostgresTaskMatches(pool, clock)
@@ -188,9 +191,17 @@ class _Looking:
             agent_id=case.agent_id,
             kind=case.kind,
             limit=FIRST,
-            user=item.user,
+            user=self._asker(case, item),
         )
         return [Found(hit.id, hit.name) for hit in hits]
+
+    def _asker(self, case: Case, item: ItemState) -> str | None:
+        """Return who asks: of an older case whoever found its item before the change."""
+        change = self._change
+        if change is None or change.before is None or case.change_id == change.id:
+            return item.user
+        is_changed = (case.kind, case.item_id) == (change.kind, change.target_id)
+        return change.before.reach.user if is_changed else item.user
 
     async def _first(self, case: Case, agents: dict[tuple[str, str], Agent]) -> str | None:
         """Return the skill that is first in the context for a request."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.changes.cases.config import DEFAULT, HOLD, OFF, CaseRules
 from core.changes.cases.proposed import asks, can_prove, own_cases
 from core.changes.cases.retiring import Corrections
+from core.changes.cases.running import says
 from core.changes.cases.wording import MOST_TOLD, broken_words
 from core.changes.cases.words import asked_words
 from core.domain.messages import Message
@@ -125,16 +126,17 @@ class CaseGate:
         seen: tuple[int, ...],
     ) -> Tried:
         cases = [_after(change, *one) for one in own if not _is_wrong_guess(one[1])]
-        broken = [one for _, one in own if one.passed is False and not _is_wrong_guess(one)]
+        broken = [one for _, one in own if one.passed is False and not _is_only_unproved(one)]
         failing = [(before, one) for before, one in older if one.passed is False]
+        failing += [(True, one) for one in _said_elsewhere(change, older)]
         caused = {one.case.id for one in caused_by(change, [one for _, one in failing])}
         corrections = Corrections(change, [one.case for _, one in own])
         retired = [one.case.id for _, one in failing if corrections.cover(one.case)]
-        excused = frozenset(
-            one.case.id
-            for before, one in failing
-            if before is not True or one.case.id not in caused
-        )
+        spared = [
+            *(one for _, one in own if one.passed is False and _is_only_unproved(one)),
+            *(one for was, one in failing if was is not True or one.case.id not in caused),
+        ]
+        excused = frozenset(one.case.id for one in spared)
         broken += [one for _, one in failing if one.case.id not in {*retired, *excused}]
         made = change.model_copy(
             update={
@@ -184,6 +186,33 @@ def _adds_line(change: Change) -> bool:
 def _is_wrong_guess(result: CaseResult) -> bool:
     """Whether a derived case does not hold: it proves nothing."""
     return result.case.origin is CaseOrigin.DERIVED and result.passed is False
+
+
+def _is_only_unproved(result: CaseResult) -> bool:
+    """Whether a case of a change fails without telling against it: a question that finds nothing.
+
+    It stays, red, for people to see.
+    """
+    return _is_wrong_guess(result) or result.case.body.check in {Check.RECALL, Check.CHOSEN}
+
+
+def _said_elsewhere(change: Change, older: Sequence[Outcome]) -> Sequence[CaseResult]:
+    """Return what a memory says that another one was told not to say any more.
+
+    What code derives is a value alone, which another memory may well have.
+    """
+    if change.kind is not Kind.MEMORY or change.after is None:
+        return ()
+    had, has = change.before.content if change.before else "", change.after.content
+    return [
+        one.model_copy(update={"passed": False, "why": Message("case.said_elsewhere")})
+        for _, one in older
+        if one.case.body.check is Check.UNSAID
+        and one.case.item_id != change.target_id
+        and one.case.origin is not CaseOrigin.DERIVED
+        and says(has, one.case.body.text)
+        and not says(had, one.case.body.text)
+    ]
 
 
 def _after(change: Change, before: bool | None, result: CaseResult) -> Case:

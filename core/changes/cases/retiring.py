@@ -12,6 +12,7 @@ from core.decision_table.evaluation.decide import decide
 from core.domain.errors import RuleInvalid
 from core.domain.models import Change, DecisionTable, MemoryRequest, MergeMode, RuleRequest
 from core.domain.models.cases import Case, CaseOrigin, Check
+from core.domain.text import normal_form
 
 
 class Corrections:
@@ -23,6 +24,7 @@ class Corrections:
     def __init__(self, change: Change, own: Sequence[Case]) -> None:
         self._change = change
         stated = [case.body for case in own if case.origin is not CaseOrigin.DERIVED]
+        self._withdrawn = [body for body in stated if body.check is Check.WITHDRAWN]
         self._stated = {asks(body): expects(body) for body in stated}
 
     def cover(self, older: Case) -> bool:
@@ -33,9 +35,21 @@ class Corrections:
         said = self._stated.get(asks(older.body))
         if said is not None and said != expects(older.body):
             return True
-        if older.origin is CaseOrigin.PERSON:  # gives way to a person alone
+        if self._withdraws(older):
+            return True
+        # What a model or a person has stated gives way to a statement alone.
+        is_derived = older.origin is CaseOrigin.DERIVED
+        return is_derived and (self._says_again(older) or self._edits_row(older))
+
+    def _withdraws(self, older: Case) -> bool:
+        """Whether a statement is withdrawn, or words in it."""
+        if older.body.check is not Check.STANDS:
             return False
-        return self._says_again(older) or self._edits_row(older)
+        return any(
+            says(older.body.text, gone.text)
+            and normal_form(gone.section) in {"", normal_form(older.body.section)}
+            for gone in self._withdrawn
+        )
 
     def _says_again(self, older: Case) -> bool:
         """Whether the words of a memory bring back what it was no longer to say.

@@ -11,13 +11,13 @@ from core.domain.models.cases import CaseBody, Check
 from core.knowledge.search.documents import skill_search_text
 from core.knowledge.search.tokens import is_counted, stem, term_counts
 
-_ASKING = {Check.RECALL, Check.SILENCE, Check.CHOSEN, Check.NOT_CHOSEN}
+_ASKING = {Check.RECALL, Check.SILENCE, Check.CHOSEN, Check.NOT_CHOSEN, Check.UNSAID}
 _READ_CHARS = 20_000
 _MOST = 400
 
 
 def asked_words(body: CaseBody) -> tuple[str, ...]:
-    """Return the terms that a case asks the search with, none where it does not search."""
+    """Return the terms that a case asks with, or that must not be said, none of others."""
     if body.check not in _ASKING:
         return ()
     return tuple(sorted(filter(is_counted, term_counts(body.text))))
