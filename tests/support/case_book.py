@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from core.changes.cases.words import asked_words, brought_words
 from core.domain.models import Change, ChangeStatus, Kind
-from core.domain.models.cases import Case, CaseBody, CaseResult, CasesInReach, Check
+from core.domain.models.cases import Case, CaseBody, CaseFilter, CaseResult, CasesInReach, Check
 from core.domain.text import normal_form
 from core.knowledge.search.tokens import term_counts
 from core.testing.changes import MemoryChangeLog
@@ -30,6 +30,13 @@ class CaseBook:
         ended = change.target_id if change.after is None else None
         found = [case for case in near if case.item_id != ended]
         return CasesInReach(cases=tuple(found[:limit]), seen=(len(self.log.changes),))
+
+    async def page(
+        self, wanted: CaseFilter, *, limit: int, cursor: str | None
+    ) -> tuple[Sequence[Case], str | None]:
+        assert cursor is None
+        found = [case for case in self.live() if case.item_id == wanted.item_id]
+        return found[:limit], None
 
     def live(self) -> list[Case]:
         """Return the cases whose change is in force, and that none in force has retired."""

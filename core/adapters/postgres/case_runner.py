@@ -163,7 +163,7 @@ class _Looking:
         params = {
             "tenants": [case.tenant_id for case in cases],
             "kinds": [case.kind for case in cases],
-            "ids": [case.item_id for case in cases],
+            "ids": [case.body.of or case.item_id for case in cases],
         }
         rows = await (await self.conn.execute(sql("case_runs.items"), params)).fetchall()
         return {
@@ -217,7 +217,7 @@ class _Looking:
 
 
 def _key(case: Case) -> _Key:
-    return (case.tenant_id, case.kind, case.item_id)
+    return (case.tenant_id, case.kind, case.body.of or case.item_id)
 
 
 class _Asked(NamedTuple):

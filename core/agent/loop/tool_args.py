@@ -95,7 +95,7 @@ _OF_MEMORY = _shown((Check.RECALL, Check.SILENCE, Check.UNSAID), "text")
 _OF_RULE = _shown((Check.DECISION,), inputs={"type": "object"}, outputs={})
 _OF_SKILL = _shown(
     (Check.CHOSEN, Check.NOT_CHOSEN, Check.STANDS, Check.WITHDRAWN, Check.SCRIPT),
-    *("text", "section", "input", "output"),
+    *("text", "section", "of", "input", "output"),
 )
 _Listed = BeforeValidator(_listed)
 MemoryCases = Annotated[tuple[CaseBody, ...], _Listed, WithJsonSchema(_OF_MEMORY)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.changes.cases.config import DEFAULT, HOLD, OFF, CaseRules
-from core.changes.cases.proposed import asks, can_prove, own_cases
+from core.changes.cases.proposed import MOST_CHARS, asks, can_prove, own_cases
 from core.changes.cases.retiring import Corrections
 from core.changes.cases.running import says
 from core.changes.cases.wording import MOST_TOLD, broken_words
@@ -16,6 +16,7 @@ from core.domain.models import Change, Kind, Operation, Origin
 from core.domain.models.cases import (
     Case,
     CaseBody,
+    CaseFilter,
     CaseOrigin,
     CaseResult,
     CaseRole,
@@ -82,6 +83,9 @@ class CaseGate:
         if not self.judges(change):
             return Tried(bare.model_copy(update={"cases": own}))
         found = await self.cases.reach(change, MOST_IN_REACH)
+        if ended := await self._ended_by_mistake(change):
+            made = {"breaks": tuple(one.case.id for one in ended)}
+            return Tried(bare.model_copy(update=made), tuple(ended))
         if not own and not found.cases:
             return self._untried(bare, found.seen)
         wanted = [*own, *found.cases]
@@ -111,6 +115,32 @@ class CaseGate:
         # Cases of what is brought in are made later, by a job.
         derived = () if change.origin is Origin.IMPORT else self.derive(change, blobs)
         return own_cases(change, derived)
+
+    async def _ended_by_mistake(self, change: Change) -> Sequence[CaseResult]:
+        """Return the stated cases of a memory to be deleted where the feedback fits another one.
+
+        All that the search brings up first tells what is meant; where it brings nothing up, the
+        feedback names nothing.
+        """
+        said = change.candidate_content or change.feedback_content
+        if change.kind is not Kind.MEMORY or change.after is not None or not said.strip():
+            return ()
+        wanted = CaseFilter(tenant_id=change.tenant_id, kind=change.kind, item_id=change.target_id)
+        known, _ = await self.cases.page(wanted, limit=MOST_IN_REACH, cursor=None)
+        stated = [one for one in known if one.origin is not CaseOrigin.DERIVED and one.is_on]
+        if not stated:
+            return ()
+        asked = stated[0].model_copy(
+            update={
+                "agent_id": change.agent_id,
+                "body": CaseBody(check=Check.RECALL, text=said[:MOST_CHARS]),
+            }
+        )
+        (now,) = await self.runner.now([asked])
+        if not now.found or now.found[0] == change.target_id:
+            return ()
+        why = Message("case.other_meant", other=now.found[0])
+        return [CaseResult(case=one, passed=False, why=why) for one in stated]
 
     def _untried(self, change: Change, seen: tuple[int, ...]) -> Tried:
         return Tried(

@@ -48,6 +48,8 @@ def problem_in(body: CaseBody, kind: Kind) -> Message | None:
         return None if body.inputs else Message("case.no_inputs")
     if not body.text.strip():
         return Message("case.no_text", check=body.check.value)
+    if body.of and (kind is not Kind.SKILL or body.check not in {Check.STANDS, Check.WITHDRAWN}):
+        return Message("case.unfit_of", check=body.check.value)
     if len(body.text) > MOST_CHARS:
         return Message("case.too_long", n=len(body.text), most=MOST_CHARS)
     if body.check is Check.BEHAVIOUR and not (body.must or body.must_not):
@@ -73,7 +75,9 @@ def asks(body: CaseBody) -> str:
     """
     family = _FAMILY.get(body.check, body.check)
     asked = compact({**body.inputs}) if body.check is Check.DECISION else normal_form(body.text)
-    return text_hash("\0".join((family, asked, normal_form(body.section), body.input)))[:16]
+    return text_hash("\0".join((family, asked, normal_form(body.section), body.of, body.input)))[
+        :16
+    ]
 
 
 def expects(body: CaseBody) -> str:

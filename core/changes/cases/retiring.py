@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+
+from pydantic import JsonValue
 
 from core.changes.cases.proposed import asks, expects
 from core.changes.cases.running import says
 from core.decision_table import parse_xml
 from core.decision_table.evaluation.decide import decide
+from core.decision_table.learning.learn import decide_case
 from core.domain.errors import RuleInvalid
 from core.domain.models import Change, DecisionTable, MemoryRequest, MergeMode, RuleRequest
 from core.domain.models.cases import Case, CaseOrigin, Check
-from core.domain.text import normal_form
+from core.domain.text import compact, normal_form
 
 
 class Corrections:
@@ -24,6 +27,7 @@ class Corrections:
     def __init__(self, change: Change, own: Sequence[Case]) -> None:
         self._change = change
         stated = [case.body for case in own if case.origin is not CaseOrigin.DERIVED]
+        self._decisions = [body for body in stated if body.check is Check.DECISION]
         self._withdrawn = [body for body in stated if body.check is Check.WITHDRAWN]
         self._stated = {asks(body): expects(body) for body in stated}
 
@@ -35,7 +39,7 @@ class Corrections:
         said = self._stated.get(asks(older.body))
         if said is not None and said != expects(older.body):
             return True
-        if self._withdraws(older):
+        if self._withdraws(older) or self._moves_alike(older):
             return True
         # What a model or a person has stated gives way to a statement alone.
         is_derived = older.origin is CaseOrigin.DERIVED
@@ -50,6 +54,28 @@ class Corrections:
             and normal_form(gone.section) in {"", normal_form(older.body.section)}
             for gone in self._withdrawn
         )
+
+    def _moves_alike(self, older: Case) -> bool:
+        """Whether a stated case moves from the same outcome to the same one, by the same rows.
+
+        A limit that is moved moves all answers between the old one and the new.
+        """
+        if older.body.check is not Check.DECISION or older.origin is CaseOrigin.PERSON:
+            return False
+        return self._move(older.body.inputs) in self._moves
+
+    @cached_property
+    def _moves(self) -> Collection[object]:
+        stated = [self._move(body.inputs) for body in self._decisions]
+        return [move for move in stated if move is not None]
+
+    def _move(self, inputs: Mapping[str, JsonValue]) -> object:
+        state = self._change.after
+        if self._before is None or state is None or not self._decisions:
+            return None
+        was, now = decide_case(self._before, inputs), decide_case(parse_xml(state.content), inputs)
+        is_moved = not was.why and not now.why and was.result != now.result
+        return (compact(was.result), compact(now.result), now.fired) if is_moved else None
 
     def _says_again(self, older: Case) -> bool:
         """Whether the words of a memory bring back what it was no longer to say.

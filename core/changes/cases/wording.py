@@ -22,6 +22,8 @@ def case_words(body: CaseBody) -> Message:
     if body.check is Check.SCRIPT:
         given, output = shorten(body.input, _CHARS), shorten(body.output, _CHARS)
         return Message("case.script", script=text, input=given, output=output)
+    if body.of:
+        return Message("case.relies", text=text, skill=body.of)
     if body.check is Check.STANDS and section:
         return Message("case.stands_in", text=text, section=section)
     if body.check is Check.WITHDRAWN and section:

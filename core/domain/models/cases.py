@@ -62,7 +62,7 @@ class CaseBody(Model):
     """What a case asks and expects, as a model or a person writes it.
 
     `text` is the question, the request, the statement, the task, or the path of a script; `section`
-    a heading of a skill. `inputs` and `outputs` are those of a decision table (column -> value),
+    a heading of a skill, `of` another skill that must say it: this one relies on it. `inputs` and `outputs` are those of a decision table (column -> value),
     `input` and `output` those of a script. `must` and `must_not` are what an answer must do, or the
     ids of rows that must match and must not; `at_least` (of `runs`) is of BEHAVIOUR.
     """
@@ -72,6 +72,7 @@ class CaseBody(Model):
         default="", validation_alias=AliasChoices("text", "question", "request", "script", "task")
     )
     section: str = Field(default="", exclude_if=lambda value: not value)
+    of: str = Field(default="", exclude_if=lambda value: not value)
     inputs: Mapping[str, JsonValue] = Field(
         default_factory=dict, exclude_if=lambda value: not value
     )
@@ -108,6 +109,11 @@ class Case(Model):
     created_at: datetime | None = None
     since: datetime | None = None
     by_change: str | None = None
+
+    @property
+    def is_on(self) -> bool:
+        """Whether it is asked at all."""
+        return self.status is not CaseStatus.DISABLED
 
 
 class CaseResult(Model):

@@ -53,6 +53,11 @@ WITH found AS (
     WHERE %(named)s::text IS NOT NULL AND p.term = search_key(%(tenant_id)s, %(named)s)
       AND d.tenant_id = %(tenant_id)s AND d.item_id <> %(item_id)s
     UNION ALL
+    SELECT c.id, 0, 0
+    FROM cases c
+    WHERE c.tenant_id = %(tenant_id)s AND c.kind = %(kind)s AND c.body ? 'of'
+      AND c.body ->> 'of' = %(item_id)s
+    UNION ALL
     SELECT w.case_id, 2, count(*)::integer
     FROM unnest(string_to_array(%(words)s, E'\n')) AS t (term)
     JOIN case_words w ON w.key = search_key(%(tenant_id)s, t.term)

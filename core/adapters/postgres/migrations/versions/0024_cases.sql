@@ -23,6 +23,7 @@ CREATE TABLE cases (
 CREATE INDEX cases_by_item ON cases (tenant_id, kind, item_id);
 CREATE INDEX cases_newest ON cases (created_at DESC, id DESC);
 CREATE INDEX cases_by_change ON cases (change_id);
+CREATE INDEX cases_by_reliance ON cases (tenant_id, kind, (body ->> 'of')) WHERE body ? 'of';
 CREATE INDEX cases_by_retirement ON cases (retired_by) WHERE retired_by IS NOT NULL;
 
 -- The words that a case asks with, as keys of the search: by them a change finds the cases that it
