@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
@@ -15,7 +16,10 @@ from core.decision_table.learning.learn import decide_case
 from core.domain.errors import RuleInvalid
 from core.domain.models import Change, DecisionTable, MemoryRequest, MergeMode, RuleRequest
 from core.domain.models.cases import Case, CaseOrigin, Check
-from core.domain.text import compact, normal_form
+from core.domain.text import normal_form
+
+
+_TEXT = re.compile(r'"([^"]+)"')
 
 
 class Corrections:
@@ -38,12 +42,29 @@ class Corrections:
             return False
         said = self._stated.get(asks(older.body))
         if said is not None and said != expects(older.body):
-            return True
+            return self._is_meant(older)
         if self._withdraws(older) or self._moves_alike(older):
             return True
         # What a model or a person has stated gives way to a statement alone.
         is_derived = older.origin is CaseOrigin.DERIVED
         return is_derived and (self._says_again(older) or self._edits_row(older))
+
+    def _is_meant(self, older: Case) -> bool:
+        """Whether the feedback may be about what an older decision is about.
+
+        It is not where it names another value of the same column, and not this one.
+        """
+        said = self._change.candidate_content or self._change.feedback_content
+        if older.body.check is not Check.DECISION or self._before is None or not said:
+            return True
+        for place, column in enumerate(self._before.inputs):
+            value = older.body.inputs.get(column.name)
+            if isinstance(value, str) and value and not says(said, value):
+                cells = (row.inputs[place] for row in self._before.rows)
+                others = {text for cell in cells for text in _TEXT.findall(cell)} - {value}
+                if any(says(said, other) for other in others):
+                    return False
+        return True
 
     def _withdraws(self, older: Case) -> bool:
         """Whether a statement is withdrawn, or words in it."""
@@ -56,26 +77,30 @@ class Corrections:
         )
 
     def _moves_alike(self, older: Case) -> bool:
-        """Whether a stated case moves from the same outcome to the same one, by the same rows.
+        """Whether a limit is moved, and a stated case moves across it as an older one does.
 
-        A limit that is moved moves all answers between the old one and the new.
+        From one row to another, both of which answered so before and do now.
         """
         if older.body.check is not Check.DECISION or older.origin is CaseOrigin.PERSON:
             return False
-        return self._move(older.body.inputs) in self._moves
+        return (move := self._move(older.body.inputs)) is not None and move in self._moves
 
     @cached_property
     def _moves(self) -> Collection[object]:
-        stated = [self._move(body.inputs) for body in self._decisions]
-        return [move for move in stated if move is not None]
+        return [self._move(body.inputs) for body in self._decisions]
 
     def _move(self, inputs: Mapping[str, JsonValue]) -> object:
-        state = self._change.after
-        if self._before is None or state is None or not self._decisions:
+        if self._before is None or self._after is None or not self._decisions:
             return None
-        was, now = decide_case(self._before, inputs), decide_case(parse_xml(state.content), inputs)
-        is_moved = not was.why and not now.why and was.result != now.result
-        return (compact(was.result), compact(now.result), now.fired) if is_moved else None
+        was, now = decide_case(self._before, inputs), decide_case(self._after, inputs)
+        rows = (*was.fired, *now.fired)
+        is_limit = was.fired != now.fired and all(self._answers_alike(row) for row in rows)
+        return (was.fired, now.fired) if is_limit and was.fired and now.fired else None
+
+    def _answers_alike(self, row_id: str) -> bool:
+        tables = (self._before, self._after)
+        found = [row.outputs for table in tables if table for row in table.rows if row.id == row_id]
+        return len(found) == len(tables) and found[0] == found[1]
 
     def _says_again(self, older: Case) -> bool:
         """Whether the words of a memory bring back what it was no longer to say.
@@ -106,6 +131,11 @@ class Corrections:
             return frozenset()
         named = (row.id for row in asked.rule.rows if row.id)
         return frozenset((*named, *asked.rule.remove_rows))
+
+    @cached_property
+    def _after(self) -> DecisionTable | None:
+        state = self._change.after
+        return parse_xml(state.content) if state is not None else None
 
     @cached_property
     def _before(self) -> DecisionTable | None:

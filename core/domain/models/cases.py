@@ -62,9 +62,10 @@ class CaseBody(Model):
     """What a case asks and expects, as a model or a person writes it.
 
     `text` is the question, the request, the statement, the task, or the path of a script; `section`
-    a heading of a skill, `of` another skill that must say it: this one relies on it. `inputs` and `outputs` are those of a decision table (column -> value),
-    `input` and `output` those of a script. `must` and `must_not` are what an answer must do, or the
-    ids of rows that must match and must not; `at_least` (of `runs`) is of BEHAVIOUR.
+    a heading of a skill, `of` another skill that must say it: this one relies on it. `inputs` and
+    `outputs` are those of a decision table (column -> value), `input` and `output` those of a
+    script. `must` and `must_not` are what an answer must do, or the rows that must match, and must
+    not; `at_least` (of `runs`) is of BEHAVIOUR.
     """
 
     check: Check
