@@ -69,8 +69,9 @@ class PlainRunner:
 
 
 def _result(texts: Mapping[str, str], case: Case) -> CaseResult:
-    passed = _passes(texts, case)
-    return CaseResult(case=case, passed=passed, why="" if passed else "it is otherwise")
+    passed, best = _passes(texts, case), _found(texts, case.body)
+    why = "" if passed else "it is otherwise"
+    return CaseResult(case=case, passed=passed, why=why, found=(best,) if best else ())
 
 
 def _passes(texts: Mapping[str, str], case: Case) -> bool | None:

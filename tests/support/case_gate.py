@@ -38,13 +38,17 @@ class ScriptedRunner:
     ends: dict[str, tuple[bool | None, bool | None]] = field(default_factory=dict)
     late: set[str] = field(default_factory=set)
     runs: int = 0
+    newest: tuple[str, ...] = ()
 
     async def before_and_after(
         self, change: Change, blobs: Mapping[str, bytes], cases: Sequence[Case]
     ) -> Sequence[tuple[bool | None, CaseResult]]:
+        del blobs
+        self.newest = (change.target_id,)
         ends = [self.ends.get(case.body.text, (False, True)) for case in cases]
         return [
-            (before, _ended(case, after)) for case, (before, after) in zip(cases, ends, strict=True)
+            (before, _ended(case, after, change.target_id))
+            for case, (before, after) in zip(cases, ends, strict=True)
         ]
 
     async def now(self, cases: Sequence[Case]) -> Sequence[CaseResult]:
@@ -52,11 +56,12 @@ class ScriptedRunner:
 
     async def in_transaction(self, conn: Connection, cases: Sequence[Case]) -> Sequence[CaseResult]:
         self.runs += 1
-        return [_ended(case, case.body.text not in self.late) for case in cases]
+        return [_ended(case, case.body.text not in self.late, *self.newest) for case in cases]
 
 
-def _ended(case: Case, passed: bool | None) -> CaseResult:
-    return CaseResult(case=case, passed=passed, why="" if passed else "it is otherwise")
+def _ended(case: Case, passed: bool | None, *found: str) -> CaseResult:
+    why = "" if passed else "it is otherwise"
+    return CaseResult(case=case, passed=passed, why=why, found=found)
 
 
 class CaseGateWorld:

@@ -161,7 +161,9 @@ async def test_an_old_value_that_comes_back_is_told(world: World) -> None:
     assert case.role is CaseRole.PROOF
     added = update(change, "Since May", merge_mode=MergeMode.EXTEND)
     assert (await world.gate.submit(added, run("k3"))).status is ReceiptStatus.APPLIED
-    # Said in so many words, it is a correction of its own.
+    beside = update(change, "Of Ms. Lim: 30 days", merge_mode=MergeMode.EXTEND)
+    assert (await world.gate.submit(beside, run("k5"))).status is ReceiptStatus.REFUSED
+    # Said in its place, it is a correction of its own.
     back = update(change, "Invoices are due in 30 days again")
     assert (await world.gate.submit(back, run("k4"))).status is ReceiptStatus.APPLIED
     assert world.book.live() == []
@@ -250,7 +252,8 @@ async def test_eleven_cases_are_too_many(world: World) -> None:
 async def test_what_breaks_by_the_time_it_is_recorded_is_prepared_again(world: World) -> None:
     await taught(world, REPORT, RECALL)
     (case,) = world.book.live()
-    world.log.breaking = [CaseResult(case=case, passed=False, why="it is not found")]
+    unsaid = case.model_copy(update={"body": CaseBody(check=Check.UNSAID, text="Friday")})
+    world.log.breaking = [CaseResult(case=unsaid, passed=False, why="it still says so")]
 
     with pytest.raises(TargetBusy):
         await world.gate.submit(ask(DELAY), run("k2"))
@@ -277,3 +280,23 @@ async def test_a_policy_can_hold_what_no_case_proves() -> None:
     assert "no case proves it" in receipt.message
     proof = CaseBody(check=Check.RECALL, text="Which day does Ms. Lim see the weekly figures?")
     await taught(world, REPORT, proof, key="k2")
+
+
+async def test_what_is_found_no_more_without_the_change_is_not_its_doing(world: World) -> None:
+    await taught(world, REPORT, RECALL)
+    (case,) = world.book.live()
+    drifted = CaseResult(case=case, passed=False, why="nothing is found")
+    world.log.breaking = [drifted]
+    receipt = await world.gate.submit(ask(DELAY), run("k2"))
+    assert receipt.status is ReceiptStatus.APPLIED
+
+
+async def test_a_derived_question_that_fits_both_does_not_tell_them_apart(world: World) -> None:
+    await taught(world, REPORT, RECALL)
+    (case,) = world.book.live()
+    derived = CaseBody(check=Check.RECALL, text="report weekly")
+    world.log.kept[case.id] = case.model_copy(
+        update={"body": derived, "origin": CaseOrigin.DERIVED}
+    )
+    receipt = await world.gate.submit(hides(), run("k2"))
+    assert receipt.status is ReceiptStatus.APPLIED

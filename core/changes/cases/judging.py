@@ -9,6 +9,7 @@ from core.changes.cases.config import DEFAULT, HOLD, OFF, CaseRules
 from core.changes.cases.proposed import asks, can_prove, own_cases
 from core.changes.cases.retiring import Corrections
 from core.changes.cases.wording import MOST_TOLD, broken_words
+from core.changes.cases.words import asked_words
 from core.domain.messages import Message
 from core.domain.models import Change, Kind, Operation, Origin
 from core.domain.models.cases import (
@@ -19,8 +20,10 @@ from core.domain.models.cases import (
     CaseRole,
     CaseStatus,
     CasesTried,
+    Check,
 )
 from core.domain.ports import CaseRunner, Cases
+from core.knowledge.search.tokens import term_counts
 
 MOST_IN_REACH = 50
 
@@ -124,9 +127,14 @@ class CaseGate:
         cases = [_after(change, *one) for one in own if not _is_wrong_guess(one[1])]
         broken = [one for _, one in own if one.passed is False and not _is_wrong_guess(one)]
         failing = [(before, one) for before, one in older if one.passed is False]
+        caused = {one.case.id for one in caused_by(change, [one for _, one in failing])}
         corrections = Corrections(change, [one.case for _, one in own])
         retired = [one.case.id for _, one in failing if corrections.cover(one.case)]
-        excused = frozenset(one.case.id for before, one in failing if before is not True)
+        excused = frozenset(
+            one.case.id
+            for before, one in failing
+            if before is not True or one.case.id not in caused
+        )
         broken += [one for _, one in failing if one.case.id not in {*retired, *excused}]
         made = change.model_copy(
             update={
@@ -142,6 +150,29 @@ class CaseGate:
         if self.rules.unproved != HOLD or change.after is None:
             return False
         return not any(case.role is CaseRole.PROOF for case in cases)
+
+
+def caused_by(change: Change, failing: Sequence[CaseResult]) -> Sequence[CaseResult]:
+    """Return which of the failing cases a change has broken.
+
+    Each new item shifts what all words weigh, by which an item that a question just reached may be
+    found no more; that is told at night. A change breaks a question if its own item comes up. One
+    that code derived is none if that item has all of its words: it does not tell the two apart.
+    """
+    return [one for one in failing if _is_caused(change, one)]
+
+
+def _is_caused(change: Change, result: CaseResult) -> bool:
+    case = result.case
+    is_own = (case.kind, case.item_id) == (change.kind, change.target_id)
+    if is_own or case.body.check not in {Check.RECALL, Check.CHOSEN}:
+        return True
+    if change.after is None or change.target_id not in result.found:
+        return False
+    if case.origin is not CaseOrigin.DERIVED:
+        return True
+    said = term_counts(f"{change.after.name}\n{change.after.content}")
+    return not all(word in said for word in asked_words(case.body))
 
 
 def _adds_line(change: Change) -> bool:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from core.changes.cases.proposed import asks, expects
+from core.changes.cases.running import says
 from core.decision_table import parse_xml
 from core.decision_table.evaluation.decide import decide
 from core.domain.errors import RuleInvalid
 from core.domain.models import Change, DecisionTable, MemoryRequest, MergeMode, RuleRequest
 from core.domain.models.cases import Case, CaseOrigin, Check
-from core.domain.text import normal_form
 
 
 class Corrections:
@@ -38,11 +38,14 @@ class Corrections:
         return self._says_again(older) or self._edits_row(older)
 
     def _says_again(self, older: Case) -> bool:
-        """Whether the words of a memory bring back what it was no longer to say."""
+        """Whether the words of a memory bring back what it was no longer to say.
+
+        Not those of an addition: it would say both.
+        """
         asked = self._change.request
         if older.body.check is not Check.UNSAID or not isinstance(asked, MemoryRequest):
             return False
-        return normal_form(older.body.text) in normal_form(asked.content)
+        return asked.merge_mode is not MergeMode.EXTEND and says(asked.content, older.body.text)
 
     def _edits_row(self, older: Case) -> bool:
         """Whether all rows that decided a case are edited by their ids, or removed."""

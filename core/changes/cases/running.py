@@ -74,8 +74,16 @@ def gone(case: Case) -> CaseResult:
     return _ended(case, passed, Message("case.item_gone"))
 
 
+def _with_found(result: CaseResult, *ids: str) -> CaseResult:
+    return result.model_copy(update={"found": ids})
+
+
 def recalled(case: Case, found: Sequence[Found]) -> CaseResult:
     """Return how RECALL or SILENCE ends: whether the item is among the first that are found."""
+    return _with_found(_recalled(case, found), *(one.id for one in found))
+
+
+def _recalled(case: Case, found: Sequence[Found]) -> CaseResult:
     is_found = any(one.id == case.item_id for one in found)
     if case.body.check is Check.SILENCE:
         return _ended(case, not is_found, Message("case.is_found", question=_cut(case.body.text)))
@@ -89,6 +97,10 @@ def recalled(case: Case, found: Sequence[Found]) -> CaseResult:
 
 def chosen(case: Case, first: str | None) -> CaseResult:
     """Return how CHOSEN or NOT_CHOSEN ends: `first` is the skill that comes first."""
+    return _with_found(_chosen(case, first), *([first] if first is not None else []))
+
+
+def _chosen(case: Case, first: str | None) -> CaseResult:
     is_first, request = first == case.item_id, _cut(case.body.text)
     if case.body.check is Check.NOT_CHOSEN:
         return _ended(case, not is_first, Message("case.is_chosen", request=request))

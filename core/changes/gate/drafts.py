@@ -233,7 +233,7 @@ async def masked_request(request: ChangeRequest, deps: GateDeps) -> ChangeReques
     if screen is None or screen.keeps_raw or isinstance(request, RestoreRequest):
         return request
     if request.cases:
-        request = request.model_copy(update={"cases": [*map(masked_model, request.cases)]})
+        request = request.model_copy(update={"cases": tuple(map(masked_model, request.cases))})
     made = _masked(request) if isinstance(request, MemoryRequest) else masked_model(request)
     return made if screen.mask_more is None else await screen.mask_more(made)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import structlog
 from pydantic import JsonValue
 
-from core.changes.cases.judging import CaseGate, Tried
+from core.changes.cases.judging import CaseGate, Tried, caused_by
 from core.changes.cases.wording import all_broken
 from core.changes.gate import receipts
 from core.changes.gate.deps import GateDeps
@@ -248,7 +248,7 @@ async def _record(change: Change, deps: GateDeps) -> None:
 async def _keep_cases(change: Change, gate: CaseGate, unit: UnitOfWork) -> None:
     """Store the cases of a change. Raises Stale if it breaks what was learnt meanwhile."""
     if gate.judges(change) and change.kind is not Kind.SKILL:
-        _refuse_broken(await unit.broken_cases(change))
+        _refuse_broken(caused_by(change, await unit.broken_cases(change)))
     await unit.keep_cases(change)
     for kept in cases_kept(change):
         await unit.emit(kept)

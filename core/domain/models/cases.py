@@ -111,11 +111,15 @@ class Case(Model):
 
 
 class CaseResult(Model):
-    """How a case ended: `passed` is None where it could not be run, and `why` says why."""
+    """How a case ended: `passed` is None where it could not be run, and `why` says why.
+
+    `found` are the ids of what its question or request brought up.
+    """
 
     case: Case
     passed: bool | None
     why: Text = ""
+    found: tuple[str, ...] = ()
 
 
 class CaseFilter(Model):

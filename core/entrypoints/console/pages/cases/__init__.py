@@ -48,6 +48,7 @@ async def build(visit: Visit) -> None:
     if given["item"] is None:
         with ui.element("div").classes("charts"):
             chart(visit.say("cases.weeks"), _weeks(visit, seen))
+    show(el("h2", visit.say("cases.list")))
     _filters(visit, given, kinds, seen.counts)
     if page.items:
         show(case_table(visit, page.items))

@@ -19,13 +19,22 @@ Saved = Callable[[CaseBody, str | None], Awaitable[bool]]
 
 # The fields that a check reads, besides the text that most do.
 _MORE: Mapping[Check, tuple[str, ...]] = {
-    Check.DECISION: ("inputs", "outputs"),
+    Check.DECISION: ("inputs", "outputs", "must", "must_not"),
     Check.STANDS: ("text", "section"),
     Check.WITHDRAWN: ("text", "section"),
     Check.SCRIPT: ("text", "input", "output"),
     Check.BEHAVIOUR: ("text", "must", "must_not"),
 }
 _TEXT = ("text",)
+# What the text of a check is: the word for it. Of those left out it is a statement.
+_NAMES: Mapping[Check, str] = {
+    Check.RECALL: "question",
+    Check.SILENCE: "question",
+    Check.CHOSEN: "request",
+    Check.NOT_CHOSEN: "request",
+    Check.SCRIPT: "path",
+    Check.BEHAVIOUR: "task",
+}
 _FIELDS = ("text", "section", "inputs", "outputs", "input", "output", "must", "must_not")
 _JSON = frozenset({"inputs", "outputs"})
 _LINES = frozenset({"must", "must_not"})
@@ -103,9 +112,15 @@ class _CaseDialog:
             self._agent.props("outlined").classes("full-width")
 
     def _field(self, name: str) -> None:
-        field = ui.textarea(self._visit.say(f"cases.{name}"), value=self._written(name))
-        field.props("outlined autogrow").classes("full-width")
+        field = ui.textarea(self._label(name), value=self._written(name))
+        field.props("outlined autogrow").classes("full-width q-mt-sm")
         self._fields[name] = field
+
+    def _label(self, name: str) -> str:
+        word = _NAMES.get(self._check, "statement") if name == "text" else name
+        if self._check is Check.DECISION and name in _LINES:
+            word = f"rows_{name}"
+        return self._visit.say(f"cases.{word}")
 
     def _written(self, name: str) -> str:
         value = getattr(self._body, name) if self._body is not None else None
@@ -119,10 +134,13 @@ class _CaseDialog:
         wanted = _MORE.get(self._check, _TEXT)
         for name, field in self._fields.items():
             field.set_visibility(name in wanted)
+            field.label = self._label(name)
 
     async def _saved(self) -> bool:
         """Save what was given; what is no JSON is told at its field."""
         given: dict[str, JsonValue] = {"check": self._check.value}
+        if self._body is not None and self._body.check is self._check:
+            given = self._body.model_dump(mode="json")  # with what has no field here
         for name in _MORE.get(self._check, _TEXT):
             text = str(self._fields[name].value or "").strip()
             try:
