@@ -59,6 +59,7 @@ INSIDE = {
     ports.Calls,
     ports.CaseFigures,
     ports.CaseRunner,
+    ports.CaseUpkeep,
     ports.Cases,
     ports.Committer,
     ports.Effects,
