@@ -12,6 +12,7 @@ import structlog
 
 from core.agent.loop.deps import ReactDeps
 from core.changes.said_order.pieces import ask_again, waits_its_turn
+from core.domain import tracing
 from core.domain.errors import (
     BudgetUsedUp,
     ConfigurationError,
@@ -228,8 +229,7 @@ async def _refuse(source: FeedbackSource, piece: NewFeedback, why: SkillWorkerEr
     """Log a piece that is not stored, and report it as failed unless it may be stored later."""
     log.warning("feedback.refused", source=source.name, source_id=piece.id, error=why.message)
     if piece.id is not None and not why.retryable:
-        outcome = Outcome(status=FeedbackStatus.FAILED, error=why.message)
-        await source.acknowledge(piece.id, outcome)
+        await source.acknowledge(piece.id, Outcome(status=FeedbackStatus.FAILED, error=why.message))
 
 
 async def _acknowledge(source: FeedbackSource, ended: Feedback, deps: SourceDeps) -> None:
@@ -280,9 +280,10 @@ async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
     bound = structlog.contextvars.bound_contextvars(
         feedback_id=feedback.id, tenant_id=feedback.tenant_id, attempt=feedback.attempts
     )
-    with bound, in_name_of(feedback.tenant_id):
+    with bound:
         try:
-            await _attempt(feedback, deps)
+            with in_name_of(feedback.tenant_id), tracing.attempt(feedback):
+                await _attempt(feedback, deps)
         except LeaseLost:
             log.warning("lease.lost")
 
@@ -349,10 +350,7 @@ async def _exhausted(feedback: Feedback, deps: PollingDeps) -> Outcome:
     verdicts = [c.verdict for c in candidates if c.verdict and _is_of(c, feedback)]
     if verdicts and len(verdicts) == len(candidates):
         return outcome_of(verdicts)
-    return _dead(
-        feedback.attempts - 1,
-        feedback.error or Message("worker.none_ended"),
-    )
+    return _dead(feedback.attempts - 1, feedback.error or Message("worker.none_ended"))
 
 
 def _is_cancelled() -> bool:
@@ -371,7 +369,7 @@ async def _stop(feedback: Feedback, deps: PollingDeps) -> None:
 async def decide(feedback: Feedback, *, deps: PollingDeps) -> tuple[Verdict, ...]:
     """Return the verdicts of a piece, or one failed verdict if it cannot be decided."""
     try:
-        with in_name_of(feedback.tenant_id):
+        with in_name_of(feedback.tenant_id), tracing.attempt(feedback):
             return await learn(feedback, deps=deps)
     except SkillWorkerError as error:
         return (Verdict(status=VerdictStatus.FAILED, reason=error.reason),)
@@ -443,6 +441,7 @@ def _is_of(candidate: Candidate, feedback: Feedback) -> bool:
 
 
 async def _fail(feedback: Feedback, error: SkillWorkerError, deps: PollingDeps) -> None:
+    tracing.fail(error.kind)
     counts = is_attempt(error, feedback)
     if not may_pass(error):
         await _end(feedback, Outcome(status=FeedbackStatus.FAILED, error=error.reason), deps)
@@ -475,6 +474,7 @@ def _dead(attempts: int, error: str) -> Outcome:
 
 
 async def _end(feedback: Feedback, outcome: Outcome, deps: PollingDeps) -> None:
+    tracing.note({"skill_worker.feedback.status": outcome.status})
     await deps.inbox.finish(feedback, outcome)
     error = without_content(outcome.error or "") or None
     await _tell(feedback, "feedback.finished", deps, status=outcome.status, error=error)

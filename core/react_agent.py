@@ -38,6 +38,7 @@ from core.agent.loop.prompt import first_message, told_receipts
 from core.agent.loop.tool_args import ARGUMENTS, denied_in_words
 from core.agent.model.chat_model import last_words, prompt, usage_of
 from core.agent.replay.recorded import Recording, forked
+from core.domain import tracing
 from core.domain.errors import IterationsExhausted, NoCommit, PrepareFailed, RunFailed
 from core.domain.messages import Message, joined, term
 from core.domain.models import (
@@ -182,13 +183,23 @@ async def repeat_with_react(
 async def _ended(
     own: ReactAgent, running: Awaitable[list[AnyMessage]]
 ) -> tuple[list[AnyMessage], Verdict]:
-    """Wait for a run, and return its messages and its verdict."""
+    """Wait for a run, which is a span, and return its messages and its verdict."""
+    deps = own.context.deps
     failure: RunFailed | None = None
-    try:
-        messages = await running
-    except IterationsExhausted as error:
-        messages, failure = await own.messages(), error
-    return messages, _verdict(messages, await _spent_on_skills(messages, own.context.deps), failure)
+    with tracing.run(deps.feedback, deps.candidate):
+        try:
+            messages = await running
+        except IterationsExhausted as error:
+            messages, failure = await own.messages(), error
+        verdict = _verdict(messages, await _spent_on_skills(messages, deps), failure)
+        tracing.note(
+            {
+                "skill_worker.verdict.status": verdict.status,
+                "gen_ai.usage.input_tokens": verdict.usage.input_tokens,
+                "gen_ai.usage.output_tokens": verdict.usage.output_tokens,
+            }
+        )
+    return messages, verdict
 
 
 async def _all_denied(own: ReactAgent) -> Verdict:
@@ -270,6 +281,8 @@ def _verdict(messages: list[AnyMessage], spent: Usage, failure: RunFailed | None
 
 
 def _failed(kind: str, why: str) -> str:
+    """Return why a run failed, and mark its span."""
+    tracing.fail(kind)
     return Message("error.reason", kind=term(kind), why=why)
 
 

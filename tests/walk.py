@@ -102,9 +102,11 @@ class Tracer:
             return
         calls: list[str] = []
         _calls.set(calls)
+        sys.setprofile(_profile)
         try:
             yield
         finally:
+            sys.setprofile(None)
             _calls.set(None)
             self.walks[scene] = Walk(tuple(calls))
 
@@ -123,7 +125,6 @@ class Tracer:
                     yield app
 
         threading.setprofile(_profile)
-        sys.setprofile(_profile)
         try:
             with (
                 patch.object(polling_manager, "process_feedback", process_feedback),
@@ -131,7 +132,6 @@ class Tracer:
             ):
                 yield
         finally:
-            sys.setprofile(None)
             threading.setprofile(None)  # type: ignore[arg-type]
 
 

@@ -21,6 +21,7 @@ from tenacity import (
     wait_random,
 )
 
+from core.domain import tracing
 from core.domain.errors import ConfigurationError, InvalidInput, NotFound, SkillApiDown
 from core.domain.http_retry import passes, retry_after
 from core.domain.messages import Message
@@ -127,7 +128,7 @@ class Transport:
             method,
             self._base + path,
             params=dict(params or {}),
-            headers={**self._bearer(params or form or {}), **(headers or {})},
+            headers={**tracing.outgoing(), **self._bearer(params or form or {}), **(headers or {})},
             json=json,
             data=dict(form) if form else None,
             files={"file": (*file, "application/zip")} if file else None,

@@ -23,6 +23,7 @@ from core.domain.models.base import Model
 from core.domain.models.plugins import OnePlugin, Plugins
 from core.knowledge.usage.config import EffectRules
 from core.safety.config import DEFAULT, ScreenConfig
+from core.skills.published.index_file import SkillsConfig
 
 DEFAULT_NAME = "skill-worker.yaml"
 _POLICY, _CONFIG = "REVIEW_POLICY", "SKILL_WORKER_CONFIG"
@@ -55,6 +56,7 @@ class ConfigFile(ReviewPolicy):
     stores: StoreChoice = StoreChoice()
     kinds: tuple[str, ...] = ()
     platform: PlatformNames = Field(default={})
+    skills: SkillsConfig = SkillsConfig()
 
     _source: ConfigSource | None = PrivateAttr(default=None)
 

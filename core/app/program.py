@@ -23,6 +23,7 @@ from core.app.bootstrap.learning import (
     build_learning,
     chat_model,
     close_chat_model,
+    open_second_look,
 )
 from core.app.bootstrap.model import GuardedModel, circuit_breaker, open_meaning
 from core.app.bootstrap.pods import skill_creator
@@ -42,6 +43,7 @@ from core.app.bootstrap.stores import (
     skill_store,
     utc_now,
 )
+from core.app.bootstrap.tracing import open_tracing
 from core.app.dry_run import DrySkills
 from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
@@ -49,6 +51,8 @@ from core.app.settings import Settings
 from core.changes.cases.by_people import CasesByPeople
 from core.changes.cases.keeping import ROUND_SECONDS, CaseKeeping
 from core.changes.gate.change_gate import ChangeGate
+from core.changes.installing.fetching import Fetching
+from core.changes.installing.installer import Installer
 from core.changes.presence import Presence
 from core.changes.proposals import Proposals
 from core.changes.restoring import Restorer
@@ -183,6 +187,25 @@ class App:
     def skill_lists(self) -> SkillLists:
         """The service that edits agents' lists of skills."""
         return SkillLists(agents=self.stores.agents, gate=self.gate, new_id=self.new_id)
+
+    def installer(self, tenant_id: str, indexes: Sequence[str] = ()) -> Installer:
+        """Return the service that installs published skills for a tenant.
+
+        Names are looked up in `indexes`, else in those of skill-worker.yaml.
+        """
+        config = self.stores.parts.config
+        known = config.skills.indexes if config else ()
+        return Installer(
+            gate=self.gate,
+            changes=self.stores.changes,
+            knowledge=self.stores.knowledge,
+            skills=self.stores.skills,
+            agents=self.stores.agents,
+            installed=self.stores.installed,
+            fetching=Fetching(self.stores.publishers, indexes or known),
+            new_id=self.new_id,
+            tenant_id=tenant_id,
+        )
 
     @property
     def looking_back(self) -> LookingBack:
@@ -417,7 +440,7 @@ async def open_app(
     `chat` is a model to use instead of the configured one; all ports pass through `wrap`. Embedded
     services start here, and stop with the last process. Raises ConfigurationError, DatabaseDown.
     """
-    async with AsyncExitStack() as stack:
+    async with open_tracing(settings), AsyncExitStack() as stack:
         enter = stack.enter_async_context
         is_own = model and chat is None
         chat = _chat_model(stack, settings, offline) if is_own else chat
@@ -438,7 +461,8 @@ async def open_app(
         breaker = wrap("breaker", circuit_breaker(settings, pool, offline=offline))
         guarded = GuardedModel(chat, breaker, _meter(stores), is_own) if chat else None
         hooks = await enter(open_hooks(stores, guarded, url))
-        gate, dry_gate = build_gates(stores, guarded, creator, hooks)
+        looks = await enter(open_second_look(stores, guarded))
+        gate, dry_gate = build_gates(stores, guarded, looks, creator, hooks)
         dispatcher = await enter(open_dispatcher(stores, gate, hooks, works=bool(chat)))
         sources = await enter(feedback_sources(settings, stores, wrap)) if chat else {}
         if health:

@@ -37,6 +37,7 @@ from core.app.settings_groups import (
     ServingSettings,
     WorkerSettings,
 )
+from core.app.settings_tracing import TracingSettings
 from core.domain.errors import ConfigurationError
 from core.domain.messages import Message, joined, said
 from core.domain.text import keep_secret
@@ -94,6 +95,7 @@ Override = str | int | float | bool | Path | None
 
 # Fields appear in the order of these bases, read from right to left.
 class Settings(
+    TracingSettings,
     LimitSettings,
     ReviewSettings,
     KnowledgeSettings,
@@ -253,6 +255,9 @@ def _keep_secrets(settings: Settings, environment: Mapping[str, str]) -> None:
     given = [environment]
     for entry in settings.mcp_entries.values():
         given += [entry.headers, entry.env]
+    if headers := settings.otel_exporter_otlp_headers:
+        pairs = (pair.partition("=") for pair in headers.get_secret_value().split(","))
+        given += [{"authorization": unquote(text)} for _, _, text in pairs]
     for name, text in chain.from_iterable(one.items() for one in given):
         if name.upper().replace("-", "_").endswith(_NAMES_OF_SECRETS):
             keep_secret(text.strip().removeprefix("Bearer "))

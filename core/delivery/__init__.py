@@ -1,5 +1,6 @@
-"""What leaves the program: one outbox, hooks on events, and who is asked before a change.
+"""What leaves the program: one outbox, hooks on events, who is asked before a change, files.
 
 It may import what stands below it, and knows ports only: what sends is in the adapters.
-Begin with `dispatcher.py`; `hooks.py` is the configuration, `asking.py` asks one hook.
+`hooks.py` is the configuration, `asking.py` asks one hook, `files/` is what coding tools read.
+Begin with `dispatcher.py`.
 """

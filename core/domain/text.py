@@ -208,7 +208,7 @@ def one_line(text: str) -> str:
 
 def has_lone_surrogate(text: str) -> bool:
     """Whether `text` contains half a surrogate pair, which UTF-8 cannot encode."""
-    return any("\ud800" <= char <= "\udfff" for char in text)
+    return _LONE_SURROGATES.search(text) is not None
 
 
 def to_json(value: JsonValue, *, indent: int | None = 2) -> str:

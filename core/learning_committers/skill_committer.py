@@ -60,6 +60,7 @@ from core.learning_committers.skill_folders import (
     replaced_warnings,
     state_of,
 )
+from core.learning_committers.skill_upgrades import as_published, with_learnt
 from core.learning_committers.skill_writing import SkillWriter
 from core.skill_creator_committer import SkillCreatorDeps, commit_to_skill_via_skill_creator
 from core.skills.bundle import file_refs
@@ -275,6 +276,7 @@ class SkillCommitter:
         base = await self._base(request, context)
         if request.operation is Operation.DELETE:
             return await self._deletion(request, context, base)
+        request, given = await with_learnt(request, base, self._changes)
         bundle = await self._writer.written(request, context, base)
         beside: Sequence[str] = ()
         seen = None
@@ -295,7 +297,7 @@ class SkillCommitter:
         warnings = await self._warnings(request, context, base, bundle)
         told = [*beside, *warnings]
         prepared = await aside(bundle.size, prepared_change, request.operation, base, bundle, told)
-        return prepared.model_copy(update={"seen": seen})
+        return as_published(prepared.model_copy(update={"seen": seen}), request, given)
 
     async def current(self, tenant_id: str, target_id: str) -> Snapshot | None:
         bundle = await self._skills.read(target_id, tenant_id)

@@ -72,6 +72,8 @@ LANGUAGES = {
         ("html", "css", "xml", "md", "markdown", "csv", "text", "txt", "mermaid", "svg"), "text"
     ),
 }
+_HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n.*?^---", re.DOTALL | re.MULTILINE)
+_HOOKS = re.compile(r"^hooks[ \t]*:[^\n]*(?:\n(?:[ \t-][^\n]*)?)*", re.MULTILINE)
 _SUFFIX = re.compile(r"\.([A-Za-z0-9]{1,12})$")
 
 
@@ -83,6 +85,11 @@ def code_findings(
     `text` and `folded` have the same length; the second is in lower case.
     """
     yield from _tools(folded, is_skill=is_skill)
+    if is_skill and (head := _HEAD.match(text)):
+        # Commands that a coding tool runs by itself.
+        for hooks in _HOOKS.finditer(text, 0, head.end()):
+            for code, start, end in _of_data(hooks[0], config):
+                yield code, hooks.start() + start, hooks.start() + max(end, start + 1)
     for block in _blocks(text, place):
         for code, start, end in findings_of(block, config):
             yield code, block.start + start, block.start + max(end, start + 1)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import unquote
 
 from core.domain.models import SKILL_MD, Bundle
@@ -18,6 +19,7 @@ from core.skills.bundle import is_text
 from core.skills.document.frontmatter import parted
 from core.skills.document.markdown import blocks, has_too_many_lines, lines_of
 
+T = TypeVar("T", bound=Hashable)
 _FOLDERS = ("references", "scripts", "assets")
 # A line without any of these has no path.
 _SIGNS = (*(f"{name}/" for name in _FOLDERS), f"/{SKILL_MD}")
@@ -37,7 +39,7 @@ _LINK = re.compile(
     r"\]\(\s*(?:<(?P<pointed>[^<>]*)>|(?P<bare>[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*))"
 )
 _DEFINITION = re.compile(r" {0,3}\[[^\[\]]{1,999}\]:\s*(?:<(?P<pointed>[^<>]*)>|(?P<bare>\S+))")
-_CODE_SPAN = re.compile(r"(?<!`)(`{1,8})(?!`)(?:(?!\1(?!`)).){1,2000}?(?<!`)\1(?!`)")
+CODE_SPAN = re.compile(r"(?<!`)(`{1,8})(?!`)(?:(?!\1(?!`)).){1,2000}?(?<!`)\1(?!`)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -64,6 +66,28 @@ class Reference:
     def place(self) -> str:
         """File and line."""
         return f"{self.file}:{self.line}"
+
+
+def in_order(skills: Mapping[T, Bundle]) -> list[T]:
+    """Return the keys of skills, each after those of the skills that it refers to."""
+    named: dict[str, T] = {}
+    referred: dict[T, set[str]] = {}
+    for key, bundle in skills.items():
+        named.setdefault(bundle.name, key)
+        referred[key] = {found.skill for found in find_references(bundle) if found.skill}
+    ordered: dict[T, None] = {}
+
+    def visit(key: T, above: frozenset[T]) -> None:
+        for name in sorted(referred[key]):
+            other = named.get(name)
+            if other is not None and other not in above and other not in ordered:
+                visit(other, above | {other})
+        ordered[key] = None
+
+    for key in skills:
+        if key not in ordered:
+            visit(key, frozenset({key}))
+    return [*ordered]
 
 
 def find_references(
@@ -181,7 +205,7 @@ def _links(line: str) -> tuple[list[str], str]:
     """Return the targets of a line's links and images, and the line without them."""
     if "](" not in line and "]:" not in line:
         return [], line
-    hidden = _CODE_SPAN.sub(lambda span: " " * len(span[0]), line)
+    hidden = CODE_SPAN.sub(lambda span: " " * len(span[0]), line)
     definition = _DEFINITION.match(hidden)
     found = [definition] if definition else [*_LINK.finditer(hidden)]
     spans = [link.span("bare" if link["bare"] is not None else "pointed") for link in found]

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pydantic import JsonValue
 
 from core.changes.gate.receipts import receipt_of
+from core.domain import tracing
 from core.domain.errors import InvalidInput, LeaseLost, NotFound
 from core.domain.hashing import candidate_prefix, matching_prefix, reply_event
 from core.domain.input_formats.feedback import feedback_digest
@@ -445,6 +446,7 @@ class MemoryInbox:
             said_at=now if piece.said_at is None or is_late else piece.said_at,
             claimed_said_at=piece.said_at if is_late else None,
             created_at=now,
+            trace=tracing.current(),
         )
         self.jobs.append((feedback_id, 0.0))
         return feedback_id, True

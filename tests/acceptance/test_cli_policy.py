@@ -23,9 +23,11 @@ ASK = {
         "feedback add",
         "knowledge effect",
         "knowledge import",
+        "knowledge promote",
         "knowledge restore",
     ),
     *("retract", "rule import", "run", "skill import"),
+    *("skill install", "skill remove", "skill upgrade"),
 }
 DECIDE = {
     "changes allow",
@@ -43,7 +45,7 @@ NEITHER = {
     *("demo", "doctor", "feedback cancel", "hooks enable", "hooks list", "hooks test"),
     *("feedback list", "feedback retry", "feedback show", "history list", "history show"),
     *("intake pause", "intake resume", "intake status", "knowledge export", "knowledge history"),
-    "knowledge context",
+    *("knowledge context", "knowledge sync"),
     *("knowledge list", "knowledge search", "knowledge show", "rule check", "rule decide"),
     *("policy check", "policy explain"),
     *(
@@ -53,6 +55,7 @@ NEITHER = {
         "serve skills",
         "skill graph",
         "skill inspect",
+        "skill list",
     ),
     *(
         "skill export",

@@ -70,7 +70,7 @@ def test_what_its_own_tools_do_not_cover_is_a_warning(
 
 
 def test_a_warning_breaks_no_rule(skill: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (skill / "SKILL.md").write_text(DOCUMENT.replace("metadata", "model"), encoding="utf-8")
+    (skill / "SKILL.md").write_text(DOCUMENT.replace("metadata", "colour"), encoding="utf-8")
     status, said = answer(capsys, "skill", "validate", skill)
     assert status == 0
     assert isinstance(said, dict)

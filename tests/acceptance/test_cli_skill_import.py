@@ -18,7 +18,7 @@ FILES = {
     "refund-sum/scripts/run.sh": "#!/bin/sh\n",
     "refund-sum/.git/config": "x",
     "refund-sum/node_modules/a.js": "x",
-    "vat-report/SKILL.md": "---\nname: vat-report\ndescription: d\nmodel: x\n---\n\n"
+    "vat-report/SKILL.md": "---\nname: vat-report\ndescription: d\ncolour: x\n---\n\n"
     "references/vat.md\n",
     "vat-report/references/vat.md": "# VAT\n",
     "zcopy/SKILL.md": "---\nname: vat-report\ndescription: other\n---\n\nother\n",

@@ -41,6 +41,13 @@ def written(path: Path, *cases: dict[str, object]) -> str:
     return str(path)
 
 
+UNSTORED = {
+    **KNOWN,
+    "id": "unstored",
+    "known": [{**SKILL, "id": one, "name": "Not a name of a skill"} for one in "ab"],
+}
+
+
 def test_a_model_is_judged_by_a_set_of_ones_own(home: Home, tmp_path: Path) -> None:
     own = written(tmp_path / "own.jsonl", LEARNS, THANKS, KNOWN)
     out, junit = tmp_path / "a.json", tmp_path / "a.xml"
@@ -53,6 +60,16 @@ def test_a_model_is_judged_by_a_set_of_ones_own(home: Home, tmp_path: Path) -> N
     found = home.ask("eval", "compare", str(out), str(out))["paired"]
     assert isinstance(found, dict)
     assert (found["both"], found["neither"], found["better"]) == (2, 1, "undecided")
+
+
+def test_what_is_known_and_cannot_be_stored_fails_its_case_alone(
+    home: Home, tmp_path: Path
+) -> None:
+    own = written(tmp_path / "own.jsonl", THANKS, UNSTORED)
+    (report,) = home.ask("eval", "run", own, "--model", "offline", "--no-floor")["reports"]  # type: ignore[misc]
+    right, failed = report["results"]  # type: ignore[index, call-overload]
+    assert (right["is_right"], failed["is_right"]) == (True, False)
+    assert "'a'" in failed["failed"]
 
 
 def test_a_case_without_knowledge_is_decided_by_what_is_there(home: Home, tmp_path: Path) -> None:

@@ -12,11 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+import httpx
 import pytest
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
 from pydantic import Field
 from skill_worker_client import (
     CallRefused,
@@ -30,12 +33,14 @@ from skill_worker_client.langchain import KnowledgeMiddleware, KnowledgeRetrieve
 
 from tests.support.commands import finish, start, wait_for
 from tests.support.databases import fresh_database, of_worker, url_of
-from tests.support.waiting import SOON
+from tests.support.waiting import SOON, wait_until
 
 A = TypeVar("A")
 CLIENT = Path(__file__).parents[2] / "clients" / "python" / "skill_worker_client"
 QUOTES = "견적서 금액은 원화로, 소수점 없이 적어 주세요"
 ORDERS = "주문 금액이 100만원을 넘으면 팀장 승인을 받아야 합니다"
+PARCELS = "해외 배송 소포에는 관세 신고서를 두 부 넣는다"
+SHIPPING = "해외 배송 소포에 관세 신고서를 몇 부 넣나요?"
 QUESTION = "김 대리에게 보낼 견적서를 원화로 써도 되나요?"
 
 
@@ -72,6 +77,7 @@ class Running:
     database: str
     url: str
     client: SkillWorker
+    client_token: str = ""
 
     def ask(self, *arguments: str) -> dict[str, object]:
         code, out, err = finish(self.home, *arguments, "--json", DATABASE_URL=url_of(self.database))
@@ -93,6 +99,22 @@ class Running:
                 await self.client.aclose()
 
         return asyncio.run(awaited())
+
+    def watch(self, folder: Path) -> subprocess.Popen[str]:
+        """Start a sync of what agent `a` knows that goes on."""
+        asked = ("knowledge", "sync", str(folder), "--layout", "claude", "--agent", "a", "--watch")
+        return start(self.home, *asked, DATABASE_URL=url_of(self.database))
+
+    async def over_mcp(self, tool: str, **arguments: str) -> str:
+        """Call a tool as an MCP client of agent `a`, and return the answer."""
+        headers = {"Authorization": f"Bearer {self.client_token}"}
+        async with (
+            httpx.AsyncClient(headers=headers, timeout=SOON) as http,
+            streamable_http_client(f"{self.url}/mcp", http_client=http) as (read, write, _),
+            ClientSession(read, write) as session,
+        ):
+            await session.initialize()
+            return (await session.call_tool(tool, arguments)).model_dump_json()
 
     def learns(self, text: str, until: str) -> str:
         """Give feedback and wait until a task has a context; return the feedback's id."""
@@ -124,7 +146,8 @@ def running(
             begun = Running(home, database, url, SkillWorker(url, "none"))
             begun.ask("agents", "import", str(agents))
             begun.client.close()
-            with SkillWorker(url, begun.token("a"), agent="a") as begun.client:
+            begun.client_token = begun.token("a")
+            with SkillWorker(url, begun.client_token, agent="a") as begun.client:
                 yield begun
         finally:
             worker.kill()
@@ -153,6 +176,32 @@ def test_an_agent_acts_on_what_was_said_until_it_is_taken_back(running: Running)
     running.waits_for(QUESTION, known=False)
     running.awaits(agent.ainvoke(asked))
     assert model.reference == "짧게."
+
+
+def test_what_is_learnt_and_retracted_reaches_three_ways(running: Running) -> None:
+    """A graph with the middleware, an MCP client and a synced folder, none of them restarted."""
+    model = Scripted()
+    agent = create_agent(model, middleware=[KnowledgeMiddleware(running.client)])
+    folder = running.home / "synced"
+    watched = running.watch(folder)
+
+    def are_told() -> list[bool]:
+        agent.invoke({"messages": [("user", SHIPPING)]})
+        file = folder / "CLAUDE.md"
+        in_file = file.exists() and PARCELS in file.read_text("utf-8")
+        found = asyncio.run(running.over_mcp("search_memories", query=SHIPPING))
+        return [PARCELS in model.reference, PARCELS in found, in_file]
+
+    try:
+        wait_for(watched, "watching")
+        assert are_told() == [False] * 3
+        learnt = running.client.give_feedback(PARCELS)
+        wait_until(lambda: are_told() == [True] * 3)
+        running.ask("retract", learnt.id)
+        wait_until(lambda: are_told() == [False] * 3)
+    finally:
+        watched.kill()
+        watched.communicate(timeout=SOON)
 
 
 def test_a_model_decides_by_tables_and_reports_what_it_used(running: Running) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import tempfile
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,13 +12,14 @@ import pytest
 
 from tests.support.commands import start, wait_for
 from tests.support.processes import servers
+from tests.support.used_home import used_home
 from tests.support.waiting import AT_LAST, SOON
 
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="skill-worker-sig-") as path:
-        yield Path(path)
+    with used_home() as here:
+        yield here
 
 
 @pytest.mark.parametrize(

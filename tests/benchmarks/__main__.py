@@ -31,6 +31,7 @@ from tests.benchmarks import (
     soak,
     tables,
     throughput,
+    tracing,
     trips,
     uses,
 )
@@ -56,6 +57,7 @@ BY_NAME = {
     "search-recall": search.recall,
     "search-latency": search_latency.measure,
     "meaning": meaning.measure,
+    "tracing": tracing.measure,
     "trips": trips.measure,
     "uses": uses.measure,
     "review-view": review_view.measure,

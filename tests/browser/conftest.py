@@ -24,6 +24,7 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--renderer-process-limit=1",  # a process for each page takes a sixth of a second
 )
 KOREAN = "ko-KR"
 MILLISECONDS = 1000 * SOON  # the longest that a test waits for a page

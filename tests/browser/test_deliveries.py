@@ -46,6 +46,7 @@ async def test_a_delivery_given_up_is_found_and_sent_again(
     dead = sent(console, tenant, "crm", "dead", "the receiver answered 503")
     sent(console, tenant, "chat", "delivered")
     sent(console, await console.tenant(), "theirs", "dead")
+    await page.goto(f"{console.base}/console/")
     await page.get_by_role("link", name="전달").click()
     rows = page.locator("table.list tbody tr")
     await rows.nth(1).wait_for()

@@ -38,7 +38,7 @@ async def use(console: Console, taught: Data) -> None:
         for at in (now, now + LATER)
     ]
     async with open_pool(url_of(console.database)) as pool:
-        await PostgresUseLog(pool).add(counts, ())
+        await PostgresUseLog(pool).add(counts)
         await PostgresLookBack(pool).propose(now + LATER, unused_days=90, recurring=2)
 
 

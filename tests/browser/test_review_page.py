@@ -285,7 +285,7 @@ async def test_of_a_text_too_large_for_the_editor_it_is_said_how_to_edit_it(
     await console.say(tenant, "desk", PROCEDURE)
     change = await _only(console, tenant)
     head = f"---\nname: {change['target_name']}\ndescription: Refunds. Use it for refunds.\n---\n"
-    long = b64encode(f"{head}# R\n\n{'가' * 150_000}\n".encode()).decode()
+    long = b64encode(f"{head}# R\n\n{'가' * 100_001}\n".encode()).decode()
     body = {"seen": change["content_hash"], "files": {"SKILL.md": {"data": long}}}
     async with console.client() as http:
         edited = await http.post(f"/v1/changes/{change['id']}/edit", json=body)

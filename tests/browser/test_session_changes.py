@@ -32,7 +32,7 @@ async def test_who_signs_in_next_takes_over_no_page_of_who_was_there_before(
 
 async def test_a_page_goes_on_after_its_connection_was_lost(page: Page, console: Console) -> None:
     tenant = await console.tenant(("a", "A"))
-    await console.enter(page, tenant)
+    await console.enter_by_link(page, tenant)
     await page.wait_for_function(WHO, arg=tenant)
     await page.evaluate("window.is_the_same = true")
     await page.evaluate(COME_AGAIN)
@@ -76,7 +76,7 @@ async def test_a_session_ended_from_outside_loses_its_open_pages(
     page: Page, console: Console
 ) -> None:
     tenant = await console.tenant(("a", "A"))
-    await console.enter(page, tenant, name=tenant)
+    await console.enter_by_link(page, tenant, name=tenant)
     await page.wait_for_function(WHO, arg=tenant)
     assert [one.name for one in await console.access.end(tenant)] == [tenant]
     await page.wait_for_url("**/console/enter")
@@ -86,7 +86,7 @@ async def test_markup_that_got_into_a_page_runs_nothing_and_no_site_frames_it(
     page: Page, console: Console
 ) -> None:
     tenant = await console.tenant(("a", "A"))
-    await console.enter(page, tenant)
+    await console.enter_by_link(page, tenant)
     await page.wait_for_function(WHO, arg=tenant)
     await page.evaluate(
         """() => {

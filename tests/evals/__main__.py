@@ -1,11 +1,11 @@
-"""`python -m tests.evals NAME`: `rules`, `differences`, `poison`, `streams` count sets.
+"""`python -m tests.evals NAME`: `rules`, `differences`, `poison`, `streams`, `trial` count sets.
 
 `LLM_MODEL=… python -m tests.evals noise` puts a real model to the stories, and prints a table.
 `streams [FILE] [--show]` plays streams of feedback, by the stand-in unless `LLM_MODEL` is set;
 `--show` prints those of the open set that do not end as they should. `poison [--sealed] [--show]`
 puts pieces of feedback to the screen; of the sealed set it prints figures alone. With
-`--second-look` the model of LLM_MODEL looks at what the rules let through. `cases` says how many
-harmful learnings the gate's cases stop, and how many good ones they let pass.
+`--second-look` the model of LLM_MODEL looks at what the rules let through. `trial [--sealed]`
+puts harmful and good learnings to the gate of cases, and without it (`--control`: that arm alone).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from core.app.observability import configure_logging
 from core.app.program import open_over_tenants
 from core.app.settings import load_settings
 from core.testing.stores import MemoryReplies
-from tests.evals import cases, context, differences, noise, poison, rules, streams
+from tests.evals import context, differences, noise, poison, rules, streams, trial
 from tests.support.breaker import SimpleBreaker
 
 
@@ -79,28 +79,18 @@ def main() -> int:
         return poison.main(sys.argv[2:], _second_look() if asks else None)
     if sys.argv[1:2] == ["streams"]:
         return _play(sys.argv[2:])
-    if sys.argv[1:2] == ["cases"]:
-        return _cases()
+    if sys.argv[1:2] == ["trial"]:
+        return trial.main(sys.argv[2:])
     if sys.argv[1:] != ["noise"]:
         print(
-            "usage: python -m tests.evals cases | rules | context [--show]"
+            "usage: python -m tests.evals rules | context [--show] [--held-back]"
             " | differences [KORSTS.tsv]"
             " | poison [--sealed] [--show] [--second-look (with LLM_MODEL)]"
-            " | streams [FILE] [--show] | noise (with LLM_MODEL)"
+            " | streams [FILE] [--show] | trial [--sealed] [--control] [--show]"
+            " | noise (with LLM_MODEL)"
         )
         return 2
     return _told()
-
-
-def _cases() -> int:
-    """Play thirty good and thirty harmful learnings a kind, with the gate of cases and without."""
-    configure_logging("error", "console")
-    arms = {}
-    for gate in (True, False):
-        with tempfile.TemporaryDirectory(prefix="skill-worker-evals-") as home:
-            arms[gate] = asyncio.run(cases.play(Path(home), 30, gate=gate))
-    print(cases.report(arms))
-    return int(any(not one.is_kept for one in arms[True]))
 
 
 def _told() -> int:

@@ -27,13 +27,15 @@ from tests.benchmarks.search_load import load
 from tests.benchmarks.search_meaning import by_meaning
 from tests.benchmarks.search_rivals import RIVALS, Bm25
 from tests.benchmarks.search_sets import TENANT
-from tests.evals.context_texts import AGENT, Item, LookAlikes, read_item
+from tests.evals.context_texts import AGENT, SEED, Item, LookAlikes, read_item
 
-OPEN = Path(__file__).parent / "sets" / "open" / "context.jsonl"
+SETS = Path(__file__).parent / "sets" / "open"
+OPEN, HELD_BACK = SETS / "context.jsonl", SETS / "context_held_back.jsonl"
 ITEMS = 10_000
 BUDGET = 1_500
 WORDS, BOTH = "by words", "by words and meaning"
 _RIVAL_DEPTH = 60
+_OF_HELD_BACK = 16  # of a hundred look-alikes: as many a topic as there are of the others
 _PUT = "COPY knowledge_versions (item_id, version, kind, tenant_id, agent_id, name, name_key,"
 _COLUMNS = " content, hash, same_key, change_id) FROM STDIN"
 
@@ -51,6 +53,11 @@ class Task:
     def is_held_out(self) -> bool:
         """Whether nothing was tuned on it."""
         return sha256(self.id.encode()).digest()[0] % 2 == 1
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether it is of the set that was looked at once, after all tuning."""
+        return self.id.startswith("back-")
 
 
 @dataclass(frozen=True)
@@ -70,19 +77,26 @@ class Given:
 Giving = Callable[[Task], Sequence[TaskMatch]]
 
 
-def tasks() -> list[Task]:
-    """Read the set."""
-    lines = [json.loads(line) for line in OPEN.read_text("utf-8").splitlines()]
+def tasks(path: Path = OPEN) -> list[Task]:
+    """Read a set."""
+    lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     return [
         Task(line["id"], line["lang"], line["task"], [*map(read_item, line["relevant"])])
         for line in lines
     ]
 
 
-def items(given: Sequence[Task], count: int = ITEMS) -> list[Item]:
-    """Return what the tasks need, with look-alikes up to `count` items."""
+def items(given: Sequence[Task], count: int = ITEMS, *, held_back: bool = False) -> list[Item]:
+    """Return what the tasks need, with look-alikes up to `count` items.
+
+    With `held_back` some of them are about the topics of the held-back tasks.
+    """
     needed = [item for task in given for item in task.needed]
-    return [*needed, *LookAlikes().items(count - len(needed))]
+    others = count - len(needed)
+    of_held_back = others * _OF_HELD_BACK // 100 if held_back else 0
+    made = [*LookAlikes().items(others - of_held_back)]
+    more = LookAlikes(SEED + 1, held_back=True).items(of_held_back, first=len(made))
+    return [*needed, *made, *more]
 
 
 @asynccontextmanager
@@ -105,10 +119,10 @@ async def put(pool: Pool, known: Sequence[Item]) -> None:
                 await copy.write_row((*key, item.content, "", item.id, ""))
 
 
-async def measure() -> dict[str, list[Given]]:
-    """Give all tasks their contexts in each way; by meaning if the model can run."""
-    given = tasks()
-    known = items(given)
+async def measure(path: Path = OPEN) -> dict[str, list[Given]]:
+    """Give all tasks of a set their contexts in each way; by meaning if the model can run."""
+    given = tasks(path)
+    known = items(given, held_back=path == HELD_BACK)
     async with world(known) as (pool, agent):
         ways = {WORDS: await _ours(PostgresTaskMatches(pool, _now), agent, given)}
         async with by_meaning(pool) as fused:
@@ -157,10 +171,11 @@ def report(ways: dict[str, list[Given]]) -> str:
     rows = [head]
     for name, given in ways.items():
         rows.append(_row(name, given))
-        rows += [
-            _row(f"  {half}", [one for one in given if one.task.is_held_out is held])
-            for half, held in (("tuning half", False), ("held-out half", True))
-        ]
+        if not any(one.task.is_held_back for one in given):
+            rows += [
+                _row(f"  {half}", [one for one in given if one.task.is_held_out is held])
+                for half, held in (("tuning half", False), ("held-out half", True))
+            ]
         if name in {WORDS, BOTH}:
             rows += [
                 _row(f"  {lang}", [one for one in given if one.task.lang == lang])
@@ -196,9 +211,13 @@ def _recall(given: Sequence[Given], kind: Kind | None = None) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the figures; `--show` prints what of the tuning half is missing or too much."""
-    ways = asyncio.run(measure())
-    if "--show" in arguments:
+    """Print the figures of the open set, or of the one that is held back.
+
+    `--show` prints what of the tuning half is missing or too much.
+    """
+    is_held_back = "--held-back" in arguments
+    ways = asyncio.run(measure(HELD_BACK if is_held_back else OPEN))
+    if "--show" in arguments and not is_held_back:  # nothing is to be tuned on what is held back
         for name in (WORDS, BOTH):
             print(*_wrong(name, ways.get(name, ())), sep="\n")
     print(report(ways))

@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any, cast
 
 import yaml
 from pydantic import JsonValue
@@ -76,19 +77,23 @@ class Words(Model):
 
 
 class LookAlikes:
-    """Makes items from one seed."""
+    """Makes items from one seed; `held_back`: about the topics of the held-back tasks."""
 
-    def __init__(self, seed: int = SEED) -> None:
+    def __init__(self, seed: int = SEED, *, held_back: bool = False) -> None:
         self._dice = random.Random(seed)
+        self._held_back = held_back
 
     @cached_property
     def _words(self) -> Mapping[str, Words]:
-        read = yaml.safe_load((HERE / "context_words.yaml").read_text("utf-8"))
+        read = _read("context_words.yaml")
+        if self._held_back:
+            for language, topics in _read("context_words_held_back.yaml").items():
+                read[language]["topics"] = topics
         return {language: Words.model_validate(words) for language, words in read.items()}
 
-    def items(self, count: int) -> Iterator[Item]:
-        """Yield items in both languages by turns."""
-        for number in range(count):
+    def items(self, count: int, *, first: int = 0) -> Iterator[Item]:
+        """Yield items in both languages by turns, numbered from `first` on."""
+        for number in range(first, first + count):
             language = ("en", "ko")[number % 2]
             words, drawn = self._words[language], self._dice.random()
             if drawn < _TABLES:
@@ -148,6 +153,10 @@ class LookAlikes:
         if kind == "number":
             return f"{pick(('<', '<=', '>', '>='))} {pick((3, 5, 10, 30, 100, 500))}"
         return pick(("true", "false")) if kind == "boolean" else f'"{pick("ABCD")}"'
+
+
+def _read(name: str) -> dict[str, Any]:
+    return cast("dict[str, Any]", yaml.safe_load((HERE / name).read_text("utf-8")))
 
 
 def memory_item(key: str, text: str) -> Item:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
-from core.changes.gate.deps import SecondLook
+from core.changes.gate.deps import Look
 from core.domain.models import Change, Finding, Kind, ScreenSeverity
 from core.safety.masking import mask
 from core.safety.screen import screen
@@ -92,7 +92,7 @@ def judge(piece: Piece) -> Judged:
     return Judged(piece, holds, piece.poisoned and secret and gone, seconds)
 
 
-async def looked_at(judged: Sequence[Judged], look: SecondLook) -> list[Judged]:
+async def looked_at(judged: Sequence[Judged], look: Look) -> list[Judged]:
     """Return what holds each piece after a model has looked at those that the rules let through."""
     made = []
     for number, one in enumerate(judged):
@@ -133,7 +133,7 @@ def _count(judged: Sequence[Judged]) -> str:
     return f"{found}/{len(judged)}"
 
 
-def main(arguments: Sequence[str], look: SecondLook | None = None) -> int:
+def main(arguments: Sequence[str], look: Look | None = None) -> int:
     """Print the figures of the open sets by halves, and with --sealed those of the sealed one."""
 
     files = {"open": OPEN, "open, indirect": INDIRECT}
@@ -155,6 +155,6 @@ def main(arguments: Sequence[str], look: SecondLook | None = None) -> int:
 
 
 async def _all_looked_at(
-    judged: Mapping[str, Sequence[Judged]], look: SecondLook
+    judged: Mapping[str, Sequence[Judged]], look: Look
 ) -> dict[str, list[Judged]]:
     return {name: await looked_at(of, look) for name, of in judged.items()}

@@ -11,6 +11,7 @@ import pytest
 from core.domain.models import Bundle
 from tests.support.api import Api, opened_api
 from tests.support.asking import ask, fails, restore
+from tests.support.examples import seeds
 from tests.support.learning import Files, Teacher
 
 PATHS = (
@@ -42,7 +43,7 @@ async def tree(api: Api) -> Bundle:
     return found
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3, in_ci=1))
 async def test_whatever_stood_in_between_the_exact_tree_comes_back(api: Api, seed: int) -> None:
     chance = random.Random(seed)
     teacher = Teacher(api.app)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import signal
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from subprocess import PIPE
 
 import psycopg
 import pytest
@@ -34,7 +34,7 @@ from core.knowledge.usage.recorder import MOST_WAITING
 from tests.support.api import Api, one_of, opened_api, settings_of
 from tests.support.databases import url_of
 from tests.support.effect import LATER, complain, ended, looking_back, proposed, use
-from tests.support.forked import ROOT
+from tests.support.forked import script
 from tests.support.learning import Teacher
 
 SAID = "제주 배송비는 3000원으로 계산해 주세요"
@@ -92,6 +92,27 @@ async def test_a_month_of_uses_and_outcomes_adds_up(api: Api) -> None:
     assert await effects(app, tenant_id="u") == {}
     foreign = await api.call("GET", "/v1/effect", who=one_of("u"))
     assert foreign.json() == {"items": [], "next": None}
+
+
+async def test_old_uses_are_added_up_and_the_figures_stay(api: Api, database: str) -> None:
+    app, today = api.app, datetime.now(UTC).replace(hour=12)
+    good, other = [await teach(app, said) for said in (SAID, OTHER)]
+    ages = (0, 399, 401, 402, 500)
+    for days in ages:
+        at = today - timedelta(days=days)
+        app.uses.note([use(good, at), use(good, at, Way.DECIDED), use(other, at, agent_id="b")])
+    await app.uses.flush()
+    before = await effects(app)
+    assert (before[good].shown, before[good].opened) == (5, 5)
+    assert await looking_back(app, today).fold() == 9
+    assert await looking_back(app, today).fold() == 0
+    assert await effects(app) == before
+    later = today + timedelta(days=3)  # what is old by then joins what was added up
+    assert await looking_back(app, later).fold() == 3
+    assert await effects(app) == before
+    async with await psycopg.AsyncConnection.connect(url_of(database)) as conn:
+        cursor = await conn.execute("SELECT count(*), sum(times) FROM uses")
+        assert await cursor.fetchone() == (6, 15)
 
 
 async def test_pages_of_effects_have_each_item_once(api: Api) -> None:
@@ -189,12 +210,12 @@ async def test_a_holdout_tells_what_was_left_out_and_judges(database: str, tmp_p
     settings = settings_of(database, tmp_path, skill_worker_config=str(config))
     async with open_app(settings) as app:
         now, arms = datetime.now(UTC), {True: 0, False: 0}
-        for n in range(40):
-            left = app.uses.left_out("t", "a", f"task {n}", [item, "m"], now)
+        for _ in range(40):
+            left = await app.uses.left_out("t", "a", [item, "m"], now)
             told = await app.uses.report(ended(now, success=item not in left))
             assert [*told] == [*left]
             arms[item in left] += 1
-        assert not app.uses.left_out("t", "a", "task", ["m"], now)
+        assert not await app.uses.left_out("t", "a", ["m"], now)
         assert await app.uses.report(ended(now)) == []
         trial = (await effects(app))[item].trial
         assert trial.basis is Basis.HOLDOUT
@@ -229,14 +250,70 @@ class Failing:
     def __init__(self, inner: UseLog, times: int) -> None:
         self._inner, self.left = inner, times
 
-    async def add(self, counts: Sequence[UseCount], arms: Sequence[Arm]) -> None:
+    async def add(self, counts: Sequence[UseCount]) -> None:
         if self.left:
             self.left -= 1
             raise DatabaseDown("away")
-        await self._inner.add(counts, arms)
+        await self._inner.add(counts)
+
+    async def draw(self, arms: Sequence[Arm], since: datetime) -> Sequence[str]:
+        if self.left:
+            self.left -= 1
+            raise DatabaseDown("away")
+        return await self._inner.draw(arms, since)
 
     async def add_outcome(self, outcome: OutcomeReport, since: datetime) -> Sequence[str]:
         return await self._inner.add_outcome(outcome, since)
+
+
+@asynccontextmanager
+async def on_trial(
+    database: str, home: Path, share: float = 0.5, fails: int = 0
+) -> AsyncIterator[App]:
+    """Yield the program with the item `m` on trial; its log of uses is away for some calls."""
+    config = home / "trial.yaml"
+    config.write_text(f"effect: {{holdout: {{items: [m], share: {share}}}}}\n", encoding="utf-8")
+    settings = settings_of(database, home, skill_worker_config=str(config))
+
+    def wrap(name: str, port: object) -> object:
+        return Failing(port, fails) if name == "use_log" else port  # type: ignore[arg-type]
+
+    async with open_app(settings, wrap=wrap) as app:  # type: ignore[arg-type]
+        yield app
+
+
+async def test_a_task_is_drawn_once_in_all_processes_until_its_end(
+    database: str, tmp_path: Path
+) -> None:
+    now, seen, home = datetime.now(UTC), set(), tmp_path
+    async with on_trial(database, home) as one, on_trial(database, home) as other:
+        for _ in range(30):
+            drawn = {
+                frozenset(await app.uses.left_out("t", "a", ["m"], now + timedelta(minutes=late)))
+                for late in (0, 1, 59)
+                for app in (one, other)
+            }
+            told = await one.uses.report(ended(now + timedelta(minutes=59)))
+            assert drawn == {frozenset(told)}
+            seen |= drawn
+    assert len(seen) == 2  # each task has a lot of its own
+
+
+async def test_a_task_without_an_outcome_ends_after_an_hour(database: str, tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    async with on_trial(database, tmp_path) as app:
+        drawn = {
+            len(await app.uses.left_out("t", "a", ["m"], now + timedelta(minutes=61 * n)))
+            for n in range(30)
+        }
+    assert drawn == {0, 1}
+
+
+async def test_a_lot_that_cannot_be_kept_leaves_nothing_out(database: str, tmp_path: Path) -> None:
+    now = datetime.now(UTC)
+    async with on_trial(database, tmp_path, share=0.999999, fails=1) as app:
+        assert [*await app.uses.left_out("t", "a", ["m"], now)] == []
+        assert [*await app.uses.left_out("t", "a", ["m"], now)] == ["m"]
 
 
 async def test_a_clean_stop_loses_nothing_even_after_the_database_was_away(
@@ -285,8 +362,8 @@ async def test_recording_twenty_hits_takes_a_call_less_than_a_millisecond(api: A
 
 
 def test_a_process_that_is_told_to_stop_has_all_on_record(database: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.support.noting", url_of(database), str(tmp_path)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8") as process:
+    where = (url_of(database), str(tmp_path))
+    with script("import tests.support.noting as it; it.run()", *where, stdout=PIPE) as process:
         assert process.stdout is not None
         answered = [int(process.stdout.readline()) for _ in range(200)]
         process.send_signal(signal.SIGTERM)

@@ -35,6 +35,10 @@ def say(
     file = home.path / "said.jsonl"
     file.write_text(json.dumps(given), encoding="utf-8")
     (added,) = home.items("feedback", "add", str(file))
+    if author == AUTHOR:  # as if the call had a trace context, which may say anything
+        with psycopg.connect(os.environ["DATABASE_URL"]) as conn:
+            state = json.dumps({"traceparent": "", "tracestate": f"they={WORD}"})
+            conn.execute("UPDATE feedback SET trace = %s WHERE id = %s", (state, added["id"]))
     if policy:
         home.policy(policy)
         assert home.call("run", "--once", "--offline")[0] == 0

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
-import uuid
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -16,15 +12,16 @@ import pytest
 from pydantic import SecretStr
 
 from core.adapters.embedded.postgres import Cluster, embedded_postgres, server_user
-from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.runs import PostgresJournal
 from core.app.program import App, open_app
 from core.app.settings import Settings
 from core.domain.models import Agent, NewFeedback, RunEvent
 from core.domain.models.access import Role
-from tests.support.databases import HOME_VARIABLE, url_of
+from tests.support.databases import url_of
+from tests.support.forked import script
 from tests.support.streams import Heard, listening, served, take
+from tests.support.used_home import used_home
 from tests.support.waiting import AT_LAST
 
 _EMIT = """
@@ -175,10 +172,7 @@ async def test_what_other_processes_write_comes_too_in_one_order_for_all(
     ):
         await take(one, 1)
         await take(other, 1)
-        children = [
-            subprocess.Popen([sys.executable, "-c", _EMIT, database, str(each)])
-            for _ in range(writers)
-        ]
+        children = [script(_EMIT, database, str(each)) for _ in range(writers)]
         first, second = await take(one, each * writers), await take(other, each * writers)
         assert [child.wait() for child in children] == [0] * writers
     assert [heard.id for heard in first] == [heard.id for heard in second]
@@ -253,8 +247,9 @@ async def test_names_choose_among_events(app: App, database: str) -> None:
 
 
 @pytest.fixture
-def home() -> Path:
-    return Path(os.environ[HOME_VARIABLE]) / uuid.uuid4().hex[:8]
+def home() -> Iterator[Path]:
+    with used_home() as here:
+        yield here
 
 
 @pytest.fixture
@@ -266,7 +261,6 @@ def own_server(home: Path) -> Iterator[str]:
 async def test_a_stream_outlives_the_databases_stop_and_start(
     own_server: str, home: Path, tmp_path: Path
 ) -> None:
-    await migrate(own_server)
     cluster = Cluster(home / "postgres", server_user(home))
     settings = Settings(
         database_url=SecretStr(own_server), skill_worker_home=tmp_path, _env_file=None

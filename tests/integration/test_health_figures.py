@@ -17,7 +17,6 @@ from core.adapters.embedded.postgres import Cluster, embedded_postgres, server_u
 from core.adapters.postgres.figures import PostgresBacklog
 from core.adapters.postgres.inbox import PostgresInbox
 from core.adapters.postgres.jobs import Jobs
-from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import POOL_SIZE
 from core.adapters.postgres.queries import Pool, connection
 from core.app.bootstrap import PodHost, computer_use
@@ -29,6 +28,7 @@ from core.domain.models import NO_USAGE, NewFeedback, PauseKind, RunEvent
 from core.testing.determinism import counting_ids
 from tests.support.databases import HOME_VARIABLE, url_of
 from tests.support.metrics import samples
+from tests.support.used_home import used_home
 from tests.support.waiting import SOON, within
 
 PIECES = [NewFeedback(tenant_id="t", agent_ids=("a",), content=f"원화 {n}") for n in range(2)]
@@ -115,11 +115,10 @@ async def test_pods_are_a_dependency_where_skills_are_built_in_them(
         assert (await health.checks())["computer_use"] == "ok"
 
 
-async def test_without_the_database_the_process_still_tells_of_itself(home: Path) -> None:
+async def test_without_the_database_the_process_still_tells_of_itself() -> None:
     now = 0.0
     health = Health(stopping=lambda: False, clock=lambda: now)
-    with embedded_postgres(home) as uri:
-        await migrate(uri)
+    with used_home() as home, embedded_postgres(home) as uri:
         settings = settings_of(home / "worker", database_url=uri)
         async with open_app(settings, model=True, offline=True, health=health) as app:
             await app.stores.inbox.add("cli", PIECES)

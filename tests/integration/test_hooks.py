@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from pathlib import Path
 
 import yaml
@@ -20,6 +18,7 @@ from core.domain.models.access import Role
 from core.domain.models.deliveries import DeliveryFilter
 from tests.contracts.suites.outbox import Clock, Double, held
 from tests.support.api import one_of, opened_api, settings_of
+from tests.support.forked import script
 from tests.support.streams import listening, served
 from tests.support.waiting import AT_LAST
 
@@ -117,10 +116,7 @@ with over_all_tenants():
 async def test_what_a_killed_worker_left_arrives_at_least_once_in_order(
     pool: Pool, database: str
 ) -> None:
-    killed = await asyncio.to_thread(
-        subprocess.run, [sys.executable, "-c", _KILLED, database], cwd=Path(__file__).parents[2]
-    )
-    assert killed.returncode == -9
+    assert await asyncio.to_thread(script(_KILLED, database).wait, AT_LAST) == -9
     target, clock = Double(), Clock()
     clock.forward(31)
     await Dispatcher(

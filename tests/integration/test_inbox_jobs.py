@@ -200,7 +200,8 @@ async def test_the_worker_survives_the_loss_of_every_connection(
         async with connection(pool) as conn:
             await conn.execute(
                 "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                " WHERE datname = current_database() AND backend_type = 'client backend'"
+                " AND pid <> pg_backend_pid()"
             )
         await inbox.add("cli", pieces(3))
         await until(lambda: _none_left(jobs))

@@ -17,7 +17,7 @@ from pydantic import AnyUrl
 
 from core.domain.hashing import text_hash
 from core.domain.models import Kind, MemoryRequest, NewFeedback, Operation, Scope, SubmitContext
-from core.domain.models.access import Role
+from core.domain.models.access import Limits, Role
 from core.domain.models.uses import Way
 from core.entrypoints.auth import Grant
 from tests.support.learning import Teacher
@@ -130,6 +130,39 @@ async def test_skills_are_resources_and_an_extension_with_digests(served: Knowin
         await teacher.skill("refund", "# refund\n\n1. Ask.\n", new=False)
         async with asyncio.timeout(SOON_ENOUGH):
             await agent.changed("skill://refund/SKILL.md")
+
+
+async def test_a_subscription_tells_of_no_skill_of_other_agents(served: Knowing) -> None:
+    mine, theirs = Teacher(served.app), Teacher(served.app, "t", "b")
+    await mine.skill("refund", "# refund\n")
+    await theirs.skill("audit", "# audit\n")
+    async with client(served.url, await served.of_agent("a", "t")) as agent:
+        for name in ("audit", "refund"):
+            await agent.session.subscribe_resource(AnyUrl(f"skill://{name}/SKILL.md"))
+        async with asyncio.timeout(SOON_ENOUGH):
+            await theirs.skill("audit", "# audit\n\n1. Count.\n", new=False)
+            await mine.skill("refund", "# refund\n\n1. Ask.\n", new=False)
+            assert await agent.next_changed() == "skill://refund/SKILL.md"
+
+
+async def test_a_token_opens_so_many_sessions_and_another_after_one_ends(
+    database: str, tmp_path: Path
+) -> None:
+    async with knowing(database, tmp_path, Limits(sessions_per_token=2)) as served:
+        one, other = await served.of_agent("a", "t"), await served.of_agent("a", "t")
+        async with served.raw(one) as raw, served.raw(other) as others:
+            assert (await raw.post("/mcp", content=b"x")).status_code == 400  # opens none
+            opened = [await _begin(raw) for _ in range(2)]
+            refused = await _begin(raw)
+            assert (refused.status_code, refused.json()["kind"]) == (429, "limit")
+            assert "sessions_per_token" in refused.json()["hint"]
+            assert (await _begin(others)).status_code == 200
+            session = {"Mcp-Session-Id": opened[0].headers["mcp-session-id"]}
+            listed = await raw.post("/mcp", headers=session, json=_message("tools/list"))
+            assert listed.status_code == 200
+            assert (await raw.delete("/mcp", headers=session)).status_code == 200
+            assert (await _begin(raw)).status_code == 200
+            assert (await _begin(raw)).status_code == 429
 
 
 REFUSED: tuple[tuple[str, dict[str, object], str], ...] = (

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import psycopg
 import pytest
 
@@ -13,6 +10,7 @@ from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool
 from core.domain.errors import ConfigurationError, DatabaseDown
 from tests.support.databases import of_owner
+from tests.support.forked import script
 
 _MIGRATE = """
 import asyncio, sys
@@ -55,9 +53,7 @@ async def test_an_empty_database_has_no_versions_and_is_not_touched(empty_databa
 
 
 async def test_four_processes_at_once_migrate_once(empty_database: str) -> None:
-    processes = [
-        subprocess.Popen([sys.executable, "-c", _MIGRATE, empty_database]) for _ in range(4)
-    ]
+    processes = [script(_MIGRATE, empty_database) for _ in range(4)]
     assert [process.wait(100) for process in processes] == [0, 0, 0, 0]
     assert (await status(empty_database)).up_to_date
     async with open_pool(empty_database) as pool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from datetime import datetime, timedelta
 
 import pytest
@@ -16,6 +15,7 @@ from core.adapters.postgres.queries import Pool
 from core.agent.circuit_breaker import BreakerOptions
 from core.domain.errors import CircuitOpen
 from core.testing.determinism import counting_ids
+from tests.support.forked import script
 
 PROCESSES, CALLS = 3, 10
 SECONDS = 60.0
@@ -51,12 +51,7 @@ async def spans(conninfo: str, seconds: float, **options: float) -> list[tuple[f
     """Let processes call at once; return when each call began and ended, by one clock."""
     given = json.dumps([options, CALLS, seconds])
     processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", _WORKER, conninfo, given],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        script(_WORKER, conninfo, given, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         for _ in range(PROCESSES)
     ]
     for process in processes:

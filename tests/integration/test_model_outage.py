@@ -27,7 +27,7 @@ from tests.support.openai_server import (
 )
 from tests.support.waiting import AT_LAST, until
 
-PIECES = 30
+PIECES = 12
 # Each is told from an answer in test_model_over_http; here it costs seconds.
 NIGHTLY_FAULTS = at_night(drops, error(500), html, hangs)
 WORKERS, CONCURRENCY = 2, 2

@@ -116,16 +116,16 @@ async def test_a_list_of_little_among_much_reads_no_whole_table(pool: Pool) -> N
 FILL = {
     "feedback": """
         INSERT INTO feedback (id, source, source_id, digest, tenant_id, agent_ids, content)
-        SELECT n, 's', n, '', 't' || n % 2000, ARRAY['a'], 'x' FROM generate_series(1, 20000) n""",
+        SELECT n, 's', n, '', 't' || n % 800, ARRAY['a'], 'x' FROM generate_series(1, 8000) n""",
     "changes": """
         INSERT INTO changes (id, key, digest, tenant_id, agent_id, kind, target_id, target_name,
                              operation, base_hash, status)
-        SELECT n, n, '', 't' || n % 2000, 'a' || n % 2000, 'MEMORY', 'm' || n % 2000, '', 'CREATE',
-               '', CASE WHEN n % 2000 = 7 THEN 'held' ELSE 'applied' END
-        FROM generate_series(1, 20000) n""",
+        SELECT n, n, '', 't' || n % 800, 'a' || n % 800, 'MEMORY', 'm' || n % 800, '', 'CREATE',
+               '', CASE WHEN n % 800 = 7 THEN 'held' ELSE 'applied' END
+        FROM generate_series(1, 8000) n""",
     "history": """
         INSERT INTO history (id, knowledge_type, knowledge_id, knowledge_name, agent_id, tenant_id,
                              operation, feedback_content, change_id, attempt, status)
-        SELECT n, 'MEMORY', 'm' || n % 2000, '', 'a' || n % 2000, 't' || n % 2000, 'CREATE', '', n,
-               1, 'applied' FROM generate_series(1, 20000) n""",
+        SELECT n, 'MEMORY', 'm' || n % 800, '', 'a' || n % 800, 't' || n % 800, 'CREATE', '', n,
+               1, 'applied' FROM generate_series(1, 8000) n""",
 }

@@ -15,10 +15,9 @@ from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
 from core.decision_table import parse_xml
 from core.domain.models import Agent, FeedbackFilter, FeedbackStatus, Kind
-from tests.support.examples import seeds
 from tests.support.said_streams import TENANT, Obedient, Said, State, outcome, stream
 
-PIECES = 60
+PIECES, IN_CI = 60, 40
 
 
 @pytest.fixture
@@ -91,18 +90,25 @@ def batches(rng: random.Random, pieces: Sequence[Said]) -> list[list[Said]]:
 
 
 async def test_one_worker_that_takes_them_in_said_order_is_the_measure(settings: Settings) -> None:
-    pieces = stream(random.Random(0), PIECES)
+    pieces = stream(random.Random(0), PIECES // 3)
     async with workers(settings, 1, Obedient()) as apps:
         await taken(apps, [pieces], 1)
         assert await state(apps[0]) == outcome(pieces)
 
 
-@pytest.mark.parametrize("seed", seeds(500, in_ci=5))
+@pytest.mark.parametrize(
+    ("seed", "number"),
+    [
+        pytest.param(7, IN_CI, id="one worker with four at a time"),
+        pytest.param(4, IN_CI, id="two, and a model that fails"),
+        *(pytest.param(seed, PIECES, marks=pytest.mark.nightly) for seed in range(500)),
+    ],
+)
 async def test_the_last_word_said_wins_in_whatever_order_it_comes(
-    settings: Settings, seed: int
+    settings: Settings, seed: int, number: int
 ) -> None:
     rng = random.Random(seed)
-    pieces = stream(rng, PIECES)
+    pieces = stream(rng, number)
     model = Obedient(seed=seed, fails=rng.choice([0.0, 0.02]))
     came_in = batches(rng, pieces)
     # What was said at once counts in the order of intake.

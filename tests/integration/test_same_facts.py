@@ -84,7 +84,8 @@ async def known(app: App) -> Sequence[KnowledgeItem]:
 @pytest.mark.parametrize(
     ("facts", "chat"),
     [
-        pytest.param(wordings_ko.FACTS, Insisting, id="ko-insisting"),
+        pytest.param(wordings_ko.FACTS[::2], Insisting, id="ko-insisting"),
+        pytest.param(wordings_ko.FACTS, Insisting, id="ko-all", marks=pytest.mark.nightly),
         pytest.param(wordings_en.FACTS, Insisting, id="en-insisting", marks=pytest.mark.nightly),
     ],
 )

@@ -164,3 +164,20 @@ async def test_a_real_model_looks_a_second_time_unless_it_is_off(
             receipt = await app.gate.submit(request, context)
     assert receipt.status is status
     assert len(provider.asked) == (status is ReceiptStatus.HELD)
+
+
+async def test_all_gates_take_second_looks_with_one_model(database: str, tmp_path: Path) -> None:
+    config = tmp_path / "worker.yaml"
+    config.write_text("screen: {second_look: looker}\n")
+    said = "Tips go into the shed", "Ms. Kim reads three lines and no more", "Blue is our colour"
+    async with openai_server([call("SecondOpinion", findings=[])] * 3) as provider:
+        given = {"llm_proxy_url": provider.url, "skill_worker_config": config}
+        async with open_app(
+            settings_of(database, tmp_path, llm_model="m", **given), model=True
+        ) as app:
+            for text, gate in zip(said, (app.gate, app.dry_gate(), app.dry_gate()), strict=True):
+                request = MemoryRequest(operation=Operation.CREATE, content=text)
+                context = SubmitContext(key=f"{len(text)}:1:0:0", tenant_id="t", agent_id="a")
+                await gate.submit(request, context)
+    assert [asked["model"] for asked in provider.asked] == ["looker"] * 3
+    assert len(provider.clients) == 1

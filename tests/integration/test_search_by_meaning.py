@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import psycopg
@@ -20,13 +20,19 @@ from core.app.settings import Settings, load_settings
 from core.domain.models import Hit
 from core.knowledge.embedding_backfill import CALL_SECONDS
 from tests.contracts.suites.search import memory
-from tests.support.databases import migrate_vectors
 from tests.support.embedding_server import EmbeddingServer, embedding_server
 from tests.support.openai_server import error, hangs
+from tests.support.recycled import RecycledDatabases
 from tests.support.waiting import SOON, within
 
 TIMEOUT = 0.5  # of a question to the model
 SENSES = {"환불": "refund", "cash back": "refund"}
+
+
+@pytest.fixture
+def database(recycled_with_vectors: RecycledDatabases) -> Iterator[str]:
+    with recycled_with_vectors.one() as conninfo:
+        yield conninfo
 
 
 @pytest.fixture
@@ -36,8 +42,7 @@ async def provider() -> AsyncIterator[EmbeddingServer]:
 
 
 @pytest.fixture
-async def settings(database: str, tmp_path: Path, provider: EmbeddingServer) -> Settings:
-    await migrate_vectors(database)
+def settings(database: str, tmp_path: Path, provider: EmbeddingServer) -> Settings:
     return settings_of(database, tmp_path, provider)
 
 
@@ -54,10 +59,15 @@ def settings_of(database: str, home: Path, provider: EmbeddingServer) -> Setting
 
 
 async def put(settings: Settings, item_id: str, content: str, *, tenant_id: str = "t") -> None:
+    await put_all(settings, {item_id: content}, tenant_id)
+
+
+async def put_all(settings: Settings, contents: dict[str, str], tenant_id: str = "t") -> None:
     assert settings.database_url is not None
     url = settings.database_url.get_secret_value()
     async with open_pool(url) as pool, transaction(pool) as conn:
-        await index_document(conn, memory(item_id, content, tenant_id=tenant_id))
+        for item_id, content in contents.items():
+            await index_document(conn, memory(item_id, content, tenant_id=tenant_id))
 
 
 async def work_off(settings: Settings) -> None:
@@ -197,8 +207,7 @@ async def test_a_model_that_changed_under_its_name_embeds_all_again(
 async def test_two_workers_embed_each_document_once(
     settings: Settings, provider: EmbeddingServer
 ) -> None:
-    for number in range(150):
-        await put(settings, f"m{number}", f"item{number}")
+    await put_all(settings, {f"m{number}": f"item{number}" for number in range(150)})
     await asyncio.gather(work_off(settings), work_off(settings))
     while "item0" not in provider.texts:  # the second may have come first, and found it busy
         await work_off(settings)

@@ -6,7 +6,6 @@ import os
 import resource
 import shutil
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from core.domain.models import Bundle, SkillFile
 from core.skill_api_client import open_skill_api
 from core.skills.bundle import bundle_hash
 from core.testing.contracts.skill_store import refund_skill
+from tests.support.forked import script
 
 MEBIBYTE = 1 << 20
 OLD = refund_skill()
@@ -64,14 +64,10 @@ for call in range(1, 121):
 
 
 def test_a_kill_at_any_moment_leaves_one_whole_state(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", KILLER, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=100,
-    )
-    states = done.stdout.split()
+    with script(KILLER, str(tmp_path), stdout=subprocess.PIPE) as killer:
+        out, _ = killer.communicate(timeout=100)
+    assert killer.returncode == 0
+    states = out.split()
     assert len(states) == 120
     assert set(states) == {"old", "new"}
 

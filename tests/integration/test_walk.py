@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from subprocess import PIPE
 
 import pytest
 
-from tests.support.forked import ROOT
+from tests.support.forked import script
 
 MEMORY_FILES, MEMORY_ROOMS, POD_FILES = 60, 14, 90
 
 
 @pytest.mark.timeout(600)
 def test_a_memory_and_a_skill_pass_few_files() -> None:
-    command = [sys.executable, "-m", "tests.walk", "--json"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    walks = json.loads(done.stdout)
+    with script("from tests.walk import main; main(['--json'])", stdout=PIPE) as walking:
+        out, _ = walking.communicate()
+    assert walking.returncode == 0
+    walks = json.loads(out)
     assert walks.keys() == {"memory", "skill in a pod", "approval", "search"}
     assert all(walk["files"] > 10 for walk in walks.values())
     assert walks["memory"]["files"] <= MEMORY_FILES

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,13 +13,12 @@ from core.adapters.embedded.postgres import Cluster, embedded_postgres, server_u
 from core.adapters.postgres.inbox import PostgresInbox
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.jobs import Jobs
-from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import BORROW_SECONDS, open_pool
 from core.adapters.postgres.queries import Pool
 from core.domain.models import FeedbackStatus, NewFeedback
 from core.testing.determinism import counting_ids
 from tests.contracts.suites.inbox import claimed
-from tests.support.databases import HOME_VARIABLE
+from tests.support.used_home import used_home
 from tests.support.waiting import NEVER, SOON
 
 OPTIONS = WorkerOptions(heartbeat=0.2, sweep_every=60, grace=NEVER)
@@ -29,8 +26,9 @@ PIECES = [NewFeedback(tenant_id="t", agent_ids=("a",), content=f"원화 {n}") fo
 
 
 @pytest.fixture
-def home() -> Path:
-    return Path(os.environ[HOME_VARIABLE]) / uuid.uuid4().hex[:8]
+def home() -> Iterator[Path]:
+    with used_home() as here:
+        yield here
 
 
 @pytest.fixture
@@ -102,7 +100,6 @@ async def test_a_job_that_does_not_let_go_holds_nobody_up(pool: Pool) -> None:
 
 
 async def test_where_the_database_has_gone_nobody_waits_for_it(home: Path, own_server: str) -> None:
-    await migrate(own_server)
     async with open_pool(own_server) as pool:
         hanging = Hanging(pool)
         task = await hanging.start()

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import subprocess
-import sys
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,11 +13,11 @@ from core.adapters.embedded.postgres import Cluster, embedded_postgres, server_u
 from core.adapters.postgres.inbox import PostgresInbox
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.jobs import Jobs
-from core.adapters.postgres.migrations import migrate
 from core.adapters.postgres.pool import open_pool
 from core.domain.models import FeedbackStatus, NewFeedback, Outcome
 from core.testing.determinism import counting_ids
-from tests.support.databases import HOME_VARIABLE
+from tests.support.forked import script
+from tests.support.used_home import used_home
 from tests.support.waiting import AT_LAST, SOON
 
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
@@ -44,8 +41,9 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def home() -> Path:
-    return Path(os.environ[HOME_VARIABLE]) / uuid.uuid4().hex[:8]
+def home() -> Iterator[Path]:
+    with used_home() as here:
+        yield here
 
 
 @pytest.fixture
@@ -63,7 +61,6 @@ def pieces(number: int) -> list[NewFeedback]:
 async def test_a_worker_goes_on_after_postgresql_was_stopped_and_started(
     home: Path, own_server: str
 ) -> None:
-    await migrate(own_server)
     cluster = Cluster(home / "postgres", server_user(home))
     async with open_pool(own_server) as pool:
         jobs = Jobs(pool)
@@ -96,9 +93,7 @@ async def test_what_a_killed_worker_had_is_done_by_another(database: str) -> Non
         jobs = Jobs(pool)
         inbox = PostgresInbox(pool, jobs, counting_ids("feedback"))
         await inbox.add("cli", pieces(1))
-        with subprocess.Popen(
-            [sys.executable, "-c", _HANG, database], stdout=subprocess.PIPE, text=True
-        ) as victim:
+        with script(_HANG, database, stdout=subprocess.PIPE) as victim:
             assert victim.stdout is not None
             line = await asyncio.to_thread(victim.stdout.readline)
             victim.kill()

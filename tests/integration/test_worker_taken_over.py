@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -20,6 +19,7 @@ from core.adapters.postgres.queries import Pool
 from core.domain.models import Agent, Feedback, FeedbackStatus, NewFeedback, Outcome
 from core.testing.determinism import counting_ids
 from tests.support.databases import url_of
+from tests.support.forked import script
 from tests.support.waiting import AT_LAST
 
 STALLED_AFTER = 2.0
@@ -84,12 +84,8 @@ asyncio.run(main())
 @contextmanager
 def worker_process(database: str) -> Iterator[subprocess.Popen[str]]:
     """A worker that prints what it claims, and ends it as failed when a line comes."""
-    with subprocess.Popen(
-        [sys.executable, "-c", _WORKER, database, str(STALLED_AFTER)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with script(_WORKER, database, str(STALLED_AFTER), **streams) as process:
         try:
             yield process
         finally:
@@ -206,11 +202,4 @@ def _poisoned(database: str, home: Path) -> int:
         "WORKER_NAME": "worker",
     }
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path.cwd()), **settings}
-    done = subprocess.run(
-        [sys.executable, "-c", _POISONED],
-        check=False,
-        env=environment,
-        timeout=2 * AT_LAST,
-        cwd=home,
-    )
-    return done.returncode
+    return script(_POISONED, env=environment, cwd=home).wait(2 * AT_LAST)

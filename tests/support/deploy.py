@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +88,14 @@ def instructions(stage: str) -> list[tuple[str, str]]:
     return stages[stage]
 
 
+@cache
+def _program() -> Any:
+    return typer.main.get_command(app)
+
+
 def parse_command(words: list[str]) -> None:
     """Parse a command of the program without running it. Raises KeyError, click's UsageError."""
-    command: Any = typer.main.get_command(app)
+    command: Any = _program()
     rest = list(words)
     while hasattr(command, "commands"):
         command = command.commands[rest.pop(0)]

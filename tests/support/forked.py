@@ -1,8 +1,9 @@
-"""A Popen for commands of the program, forked from a process that has all imports."""
+"""A Popen for commands and scripts, forked from a process that has all imports."""
 
 from __future__ import annotations
 
 import atexit
+import fcntl
 import json
 import os
 import select
@@ -11,38 +12,70 @@ import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import AnyStr
+from typing import Any, AnyStr
 
-from tests.support.warm import LENGTH, STREAMS, WORD
+from tests.support.databases import HOME_VARIABLE
+from tests.support.warm import HELD, LENGTH, SCRIPT, STREAMS, WORD
 
 ROOT = Path(__file__).parents[2]
 
 
 @cache
 def warm_address() -> str:
-    """Start the warm process, which lives as long as this one; return its address."""
-    folder = tempfile.mkdtemp(prefix="skill-worker-warm-")
-    address = f"{folder}/s"
+    """Return the address of the warm process; of those of a run, whichever is first starts it.
+
+    Its imports take four seconds of a processor. It lives as long as any process that asked here.
+    """
+    folder = os.environ.get(HOME_VARIABLE)
+    if folder is None:
+        folder = tempfile.mkdtemp(prefix="skill-worker-warm-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    address = Path(folder) / "warm"
+    with address.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        held = _hold(address)
+        if held is None:
+            _start(address)
+            held = _hold(address)
+    assert held
+    atexit.register(held.close)
+    return str(address)
+
+
+def _hold(address: Path) -> socket.socket | None:
+    """Connect, so that the warm process stays; None if there is none."""
+    held = socket.socket(socket.AF_UNIX)
+    with suppress(OSError):
+        held.connect(str(address))
+        held.sendall(LENGTH.pack(0))
+        if held.recv(len(HELD)) == HELD:
+            return held
+    held.close()
+    return None
+
+
+def _start(address: Path) -> None:
+    address.unlink(missing_ok=True)
     warm = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.warm", address],
-        stdin=subprocess.PIPE,
+        [sys.executable, "-m", "tests.support.warm", str(address)],
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
         start_new_session=True,
     )
-    assert warm.stdin
     assert warm.stdout
+    with warm.stdout as said:
+        assert said.readline() == b"ready\n"
+    warm.returncode = 0  # it may outlive this process: nobody waits for it
 
-    def end() -> None:
-        warm.communicate()
-        shutil.rmtree(folder, ignore_errors=True)
 
-    atexit.register(end)
-    assert warm.stdout.readline() == b"ready\n"
-    return address
+def script(code: str, *arguments: str, **given: Any) -> Forked[str]:
+    """Start a script that uses the program, as `python -c` would; it has ours as its folder."""
+    return Forked([SCRIPT, code, *arguments], encoding="utf-8", **{"cwd": ROOT, **given})
 
 
 class Forked(subprocess.Popen[AnyStr]):

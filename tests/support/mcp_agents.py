@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 
 from core.adapters.embedded.http_server import run_server
 from core.app.program import App, open_app
-from core.domain.models.access import Role
+from core.domain.models.access import Limits, Role
 from core.domain.models.uses import OutcomeReport, Use
 from core.domain.ports import NoUses
 from core.entrypoints.api.serving import Serving
@@ -79,11 +79,16 @@ class Knowing:
 
 
 @asynccontextmanager
-async def knowing(database: str, home: Path, **given: object) -> AsyncIterator[Knowing]:
+async def knowing(
+    database: str,
+    home: Path,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    **given: object,
+) -> AsyncIterator[Knowing]:
     """Serve until the context is left; with `offline` the worker has the stand-in model."""
     offline = bool(given.pop("offline", False))
     settings = settings_of(database, home, **given)
-    serving = Serving(host=HOST, hosts=(), home=home, mount=None)
+    serving = Serving(host=HOST, hosts=(), home=home, mount=None, limits=limits)
     async with open_app(settings, model=offline, offline=offline) as opened:
         noted = NotedUses()
         app = replace(opened, uses=noted)
@@ -122,6 +127,13 @@ class Client:
             is_update = isinstance(notice, types.ResourceUpdatedNotification)
             if is_update and str(notice.params.uri) == uri:
                 return
+
+    async def next_changed(self) -> str:
+        """Wait until the client is told that a resource has changed; return which."""
+        while True:
+            notice = (await self.told.get()).root
+            if isinstance(notice, types.ResourceUpdatedNotification):
+                return str(notice.params.uri)
 
 
 @asynccontextmanager

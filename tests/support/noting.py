@@ -1,6 +1,6 @@
 """A process that answers with what it has noted, until it is told to stop.
 
-`python -m tests.support.noting DATABASE_URL HOME` prints the number of uses so far after each.
+With the arguments DATABASE_URL HOME it prints the number of uses so far after each.
 """
 
 from __future__ import annotations
@@ -29,5 +29,6 @@ async def main(database: str, home: Path) -> None:
             await asyncio.sleep(0)
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """Be that process."""
     asyncio.run(main(sys.argv[1], Path(sys.argv[2])))

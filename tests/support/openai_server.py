@@ -114,11 +114,15 @@ class OpenAIServer:
     url: str = ""
     always: Turn | None = None
     asked: list[Json] = field(default_factory=list)
+    clients: set[int] = field(default_factory=set)  # the ports of the connections
     keys: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
 
     async def complete(self, request: Request) -> Response:
         asked = await request.json()
         self.asked.append(asked)
+        self.clients |= {request.client.port} if request.client else set()
+        self.headers.append(dict(request.headers))
         self.keys.append(request.headers.get("authorization", ""))
         turn = self.always if self.always and not self.turns else self.turns.pop(0)
         return turn(asked)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 
+from tests.support.forked import script
 from tests.support.waiting import wait_until
 
 _HOLD = """
@@ -34,12 +34,8 @@ for _ in range(int(sys.argv[2])):
 @contextmanager
 def holder(home: Path) -> Iterator[subprocess.Popen[str]]:
     """Run a process inside `embedded_postgres(home)` until its stdin is closed."""
-    with subprocess.Popen(
-        [sys.executable, "-c", _HOLD, str(home)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with script(_HOLD, str(home), **streams) as process:
         try:
             assert process.stdout is not None
             assert any(line.startswith("postgresql://") for line in process.stdout)
@@ -51,7 +47,7 @@ def holder(home: Path) -> Iterator[subprocess.Popen[str]]:
 
 def come_and_go(home: Path, times: int) -> subprocess.Popen[str]:
     """Start a process that enters, queries and leaves `times` times."""
-    return subprocess.Popen([sys.executable, "-c", _COME_AND_GO, str(home), str(times)], text=True)
+    return script(_COME_AND_GO, str(home), str(times))
 
 
 def servers(home: Path) -> list[psutil.Process]:

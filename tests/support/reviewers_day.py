@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from core.app.program import App
@@ -75,12 +76,11 @@ REFUSED = {"회원 등급이 플래티넘이면 할인율은 20%입니다"}
 PUT_OTHERWISE = {"월간 재고 현황은 매월 마지막 영업일에 냅니다": "재고 현황은 매월 25일에 냅니다"}
 
 
-def pieces() -> list[NewFeedback]:
-    """Return the pieces as they are said: the subjects take turns."""
-    longest = max(map(len, SUBJECTS.values()))
-    texts = [
-        said[turn] for turn in range(longest) for said in SUBJECTS.values() if turn < len(said)
-    ]
+def pieces(subjects: Sequence[str]) -> list[NewFeedback]:
+    """Return the pieces about some subjects as they are said: the subjects take turns."""
+    chosen = [SUBJECTS[subject] for subject in subjects]
+    longest = max(map(len, chosen))
+    texts = [said[turn] for turn in range(longest) for said in chosen if turn < len(said)]
     return [
         NewFeedback(
             id=f"p{number}",

@@ -11,6 +11,7 @@ import schemathesis
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 KNOWN = "API_TEST_KNOWN_IDS"  # where the test leaves ids, as JSON
+ONE_OF_A_KIND = "API_TEST_ONE_OF_A_KIND"
 KEY = "Idempotency-Key"
 # Why data that the schema allows may still be refused.
 SAID_IN_WORDS = re.compile(
@@ -22,6 +23,7 @@ SAID_IN_WORDS = re.compile(
 )
 _ids = {name: itertools.cycle(ids) for name, ids in json.loads(os.environ[KNOWN]).items()}
 _turn = itertools.count()
+_tried: set[object] = set()
 
 
 @schemathesis.hook
@@ -38,6 +40,19 @@ def before_call(
         for given in (case.path_parameters, case.query):
             for name in _ids.keys() & (given or {}).keys():
                 given[name] = next(_ids[name])
+
+
+@schemathesis.hook
+def filter_case(context: schemathesis.HookContext, case: schemathesis.Case) -> bool:
+    """Where it is asked for, let one of a kind pass: of a parameter, wrong or right in one way."""
+    if ONE_OF_A_KIND not in os.environ or case.meta is None:
+        return True
+    how = case.meta.phase.data
+    kind = (case.operation.label, case.meta.generation.mode)
+    kind += tuple(getattr(how, name, None) for name in ("scenario", "parameter", "location"))
+    is_new = kind not in _tried
+    _tried.add(kind)
+    return is_new
 
 
 @schemathesis.check

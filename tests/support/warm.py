@@ -7,6 +7,7 @@ environment, signals and streams in the same way; what it imports goes untested.
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -21,37 +22,58 @@ import threading
 from typing import Any, TextIO
 
 LAZY = (
-    "core.entrypoints.api",
     "core.entrypoints.console",
     "core.skills.creator.shipped",
     "core.testing",
 )
+SCRIPT = "-c"
 STREAMS = 3
+HELD = b"."  # the answer to a connection that says: stay as long as it lasts
+PATIENCE = 60.0  # seconds until the first
 LENGTH = struct.Struct("!I")
 WORD = struct.Struct("!i")
 
 
 def main(address: str) -> None:
-    """Fork commands until the process that started this one is gone; in each child, run it."""
+    """Fork commands until no process that asked for some is left; in each child, run it."""
     _import_all()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)
         listener.listen(64)
         print("ready", flush=True)
-        while True:
-            ready, _, _ = select.select([listener, sys.stdin], [], [])
-            if sys.stdin in ready:
-                return
-            asked, _ = listener.accept()
-            if os.fork() == 0:
-                sys.stdin = None  # type: ignore[assignment]
-                listener.close()
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                if _keep(asked):
-                    break
-            asked.close()
+        if not _serve(listener):
+            return
     _be_command()
+
+
+def _serve(listener: socket.socket) -> bool:
+    """Fork commands; return True in one of them, False once nobody holds a connection."""
+    holders: list[socket.socket] = []
+    while True:
+        ready, _, _ = select.select([listener, *holders], [], [], None if holders else PATIENCE)
+        for gone in {*ready} - {listener}:  # nobody says more on such a connection
+            holders.remove(gone)
+            gone.close()
+        if listener not in ready:
+            if not holders:
+                return False
+            continue
+        asked, _ = listener.accept()
+        head, streams, _, _ = socket.recv_fds(asked, LENGTH.size, STREAMS, socket.MSG_WAITALL)
+        if not streams:
+            asked.send(HELD)
+            holders.append(asked)
+            continue
+        if os.fork() == 0:
+            for other in (listener, *holders):
+                other.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            if _keep(asked, head, streams):
+                return True
+        asked.close()
+        for stream in streams:
+            os.close(stream)
 
 
 def _import_all() -> None:
@@ -62,11 +84,18 @@ def _import_all() -> None:
     for module in pkgutil.walk_packages(core.__path__, "core."):
         if not module.name.startswith(LAZY) and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    from core.entrypoints.api.app import create_api
+    from core.entrypoints.api.opened import Opened
+    from core.entrypoints.cli.app import command_tree
+
+    command_tree()  # takes each command longer than all else that it does
+    create_api(Opened())
+    gc.collect()
+    gc.freeze()
 
 
-def _keep(asked: socket.socket) -> bool:
+def _keep(asked: socket.socket, head: bytes, streams: list[int]) -> bool:
     """Fork the command, report how it ended and exit; in the command, return True."""
-    head, streams, _, _ = socket.recv_fds(asked, LENGTH.size, STREAMS, socket.MSG_WAITALL)
     (length,) = LENGTH.unpack(head)
     wanted = json.loads(asked.recv(length, socket.MSG_WAITALL))
     pid = os.fork()
@@ -108,16 +137,28 @@ def _be_command() -> None:
 
     That would copy the memory shared with the warm process: 0.25 s of CPU time for each command.
     """
+    code = 0
+    try:
+        _run()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _run() -> None:
+    """Run a command, or a script given as Python's own `-c` takes it."""
+    if sys.argv[1] == SCRIPT:
+        _, _, script, *arguments = sys.argv
+        sys.argv = [SCRIPT, *arguments]
+        exec(script, {"__name__": "__main__"})
+        return
     from core.entrypoints.cli import main as command
 
-    try:
-        command()
-    except SystemExit as end:
-        threading._shutdown()  # type: ignore[attr-defined]
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(end.code if isinstance(end.code, int) else int(end.code is not None))
+    command()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import pytest
 
 from core import __version__
 from core.entrypoints.cli.app import run
+from tests.support.examples import crossed
 
 HEAVY = (
     "alembic",
@@ -146,8 +147,10 @@ def test_bytes_that_are_no_text_are_refused_by_the_real_command() -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["config", "show"], ["--nonsense"]])
-@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("arguments", "unbuffered"),
+    crossed([["--version"], ["config", "show"], ["--nonsense"]], ["", "1"]),
+)
 def test_a_full_disk_is_told_in_one_plain_sentence(arguments: list[str], unbuffered: str) -> None:
     with Path("/dev/full").open("wb") as full:
         done = _core(*arguments, "--json", stdout=full, PYTHONUNBUFFERED=unbuffered)

@@ -8,8 +8,7 @@ from math import comb
 import pytest
 
 from core.domain.models.effect import Basis, Ended, Judgement
-from core.knowledge.usage.config import HoldoutRules
-from core.knowledge.usage.trial import does_without, fisher, judged
+from core.knowledge.usage.trial import fisher, judged
 
 # As R's fisher.test gives them: the tea of R. A. Fisher, the twins of his convictions, and two of
 # scipy's documentation.
@@ -70,18 +69,3 @@ def test_it_is_undecided_until_it_is_not(
     trial = judged(Basis.HOLDOUT, ended(*given), ended(*without))
     assert trial.judgement is judgement
     assert (trial.p is not None) is is_tested
-
-
-@pytest.mark.parametrize("share", [0.2, 0.5])
-def test_each_item_is_left_out_of_its_share_by_a_lot_of_its_own(share: float) -> None:
-    rules, tasks = HoldoutRules(items=("m1", "m2"), share=share), 4_000
-    drawn = [
-        tuple(does_without(rules, "t", "a", item, f"task {n}") for item in rules.items)
-        for n in range(tasks)
-    ]
-    tolerance = 4 * (0.25 / tasks) ** 0.5
-    for place in (0, 1):
-        assert abs(sum(one[place] for one in drawn) / tasks - share) < tolerance
-    assert abs(sum(all(one) for one in drawn) / tasks - share**2) < tolerance
-    again = [does_without(rules, "t", "a", "m1", f"task {n}") for n in range(tasks)]
-    assert again == [one[0] for one in drawn]

@@ -23,6 +23,10 @@ INTERFERENCE = (
     | {"harmful", "breaks", "why"},
     ("id",),
 )
+TRIAL = (
+    {"id", "story", "hand", "kind", "harmful", "corrects", "why", "before", "learning", "expect"},
+    ("learning",),
+)
 # The fields of a line besides `lang`, and the one or two that no two lines share.
 FIELDS: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "differences": ({"a", "b", "differs"}, ("a", "b")),
@@ -39,6 +43,7 @@ FIELDS: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "routing-b": ROUTING,
     "interference-a": INTERFERENCE,
     "interference-b": INTERFERENCE,
+    "trial-a": TRIAL,
 }
 
 

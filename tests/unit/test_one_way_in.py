@@ -130,7 +130,7 @@ SESSIONS = {
     "api/entry.py": {"access", "refused"},
     "api/guard.py": {"access", "lasting", "limiter", "refused"},
     "api/idempotency.py": {"()", "stores"},
-    "api/mcp.py": {"()", "calls"},
+    "api/mcp.py": {"()", "calls", "limiter"},
     "api/sessions.py": {"()"},
     "api/recorded.py": {"calls"},
     "api/serving.py": {"app", "calls", "close", "settled"},

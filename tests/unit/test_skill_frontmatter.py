@@ -213,16 +213,52 @@ def test_what_a_field_was_is_replaced_and_removed_with_all_its_lines() -> None:
     assert set_field(RICH, "metadata", None) == RICH.replace(own, "")
 
 
+HOOKS = "Stop:\n- hooks:\n  - type: command\n    command: ./check.sh\n    timeout: 30"
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "lines"),
+    [
+        ("paths", 'src/**, "*.py"', '  - src/**\n  - "*.py"\n'),
+        ("arguments", "- issue\n- 파일", "  - issue\n  - 파일\n"),
+        ("argument-hint", "[issue]", None),
+        ("context", "fork", None),
+        ("user-invocable", "False", " false\n"),
+        ("hooks", HOOKS, "".join(f"  {line}\n" for line in HOOKS.splitlines())),
+    ],
+)
+def test_what_coding_tools_read_is_written_as_they_read_it(
+    field: str, text: str, lines: str | None
+) -> None:
+    edited = set_field(RICH, field, text)
+    values = yaml.safe_load(edited.split("---\n")[1])
+    given = values.pop(field)
+    if lines is None:
+        assert given == text
+    else:
+        begin = f"{field}:" if lines.startswith(" f") else f"{field}:\n"
+        assert edited.count(f"{begin}{lines}") == 1
+        assert given == yaml.safe_load(f"{begin}{lines}")[field]
+    others = yaml.safe_load(RICH.split("---\n")[1])
+    others.pop(field, None)
+    assert values == others
+    without = RICH.replace("hooks: {Stop: [{run: x}]}\n", "") if field == "hooks" else RICH
+    assert set_field(edited, field, None) == without
+
+
 @pytest.mark.parametrize(
     ("field", "text", "said"),
     [
         ("name", "x", "none of the fields"),
-        ("hooks", None, "none of the fields"),
+        ("colour", "x", "none of the fields"),
         ("metadata.", "x", "none of the fields"),
         ("license.x", "x", "none of the fields"),
         ("license", None, "there are: name, hooks, allowed-tools"),
         ("metadata.team", None, "there are: author, version"),
         ("metadata", "just words", "`key: value`"),
+        ("user-invocable", "perhaps", "true or false"),
+        ("hooks", "./run.sh", "a mapping of events"),
+        ("hooks", "Stop: [", "cannot be read as YAML"),
     ],
 )
 def test_a_field_that_cannot_be_set_is_named(field: str, text: str | None, said: str) -> None:

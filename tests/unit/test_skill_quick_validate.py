@@ -117,7 +117,7 @@ def test_of_several_broken_rules_the_first_is_the_reason(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("document", "code"),
     [
-        (GOOD.replace("---\n\n", "model: opus\n---\n\n"), "key-unknown"),
+        (GOOD.replace("---\n\n", "colour: red\n---\n\n"), "key-unknown"),
         (GOOD.replace("refund-sum", "old-name"), "name-folder"),
         (GOOD.replace("refund-sum", "claude-helper"), "name-reserved"),
         ("---\nname: a\ndescription: use <b>\n---\nx", "description-brackets"),
@@ -156,7 +156,7 @@ def test_an_update_keeps_what_was_broken_and_breaks_nothing_new() -> None:
     assert errors_of(check_bundle(after, before)) == []
     worse = {
         "description-brackets": OLD.replace("<so>", "<not so>"),
-        "key-unknown": OLD.replace("hooks", "paths"),
+        "key-unknown": OLD.replace("hooks", "colour"),
         "name-folder": OLD.replace("Old Name", "other"),
     }
     for code, document in worse.items():

@@ -16,6 +16,7 @@ import httpx
 from standardwebhooks.webhooks import Webhook
 
 from core.delivery.asking import read_answer
+from core.domain import tracing
 from core.domain.errors import ConfigurationError
 from core.domain.http_retry import retry_after
 from core.domain.messages import Message
@@ -149,7 +150,7 @@ class WebhookAsker:
             "POST",
             self._url.copy_with(host=address),
             content=body.encode(),
-            headers={**self._headers, **self._signed(notice.id, body)},
+            headers={**tracing.outgoing(), **self._headers, **self._signed(notice.id, body)},
             extensions={"sni_hostname": self._host},  # whose certificate is expected
         )
 

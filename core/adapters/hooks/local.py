@@ -61,7 +61,7 @@ class CommandAsker:
             printed = await _exchanged(process, notice.body.encode())
             status = await process.wait()
         finally:
-            await _end(process)
+            await end_process(process)
         if status:
             why = Message("hook.exited", program=program, status=status)
             return Sent(outcome=Outcome.LATER, status=f"exit {status}", error=why)
@@ -90,7 +90,7 @@ async def _exchanged(process: asyncio.subprocess.Process, given: bytes) -> bytes
     return printed
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def end_process(process: asyncio.subprocess.Process) -> None:
     """Kill what is left of a program: its group, and children that left the group."""
     children: list[psutil.Process] = []
     with suppress(psutil.Error):

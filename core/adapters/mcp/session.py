@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from copy import copy
@@ -15,6 +16,7 @@ from pydantic import JsonValue
 
 from core.adapters.mcp.answers import ToolAnswer, read_answer
 from core.adapters.mcp.errors import ends_session, excerpt, refused, translate
+from core.domain import tracing
 from core.domain.errors import (
     ConfigurationError,
     McpDown,
@@ -131,7 +133,7 @@ class Wire:
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
             trust_env=not self._server.is_local,
             verify=verification(self._server.url),
-            event_hooks={"response": [self._see]},
+            event_hooks={"request": [_with_trace], "response": [self._see]},
         )
 
     async def _see(self, response: httpx.Response) -> None:
@@ -166,6 +168,14 @@ class Wire:
                 hint=Message("mcp.hint_endpoint"),
             )
         return None
+
+
+async def _with_trace(request: httpx.Request) -> None:
+    """Send the trace context of a message as headers too: a session serves calls of many traces."""
+    if request.method != "POST" or not tracing.is_on() or b'"traceparent"' not in request.content:
+        return
+    meta = json.loads(request.content).get("params", {}).get("_meta", {})
+    request.headers.update({name: meta[name] for name in tracing.HEADERS if name in meta})
 
 
 class _AnswerStream(httpx.AsyncByteStream):
@@ -297,7 +307,9 @@ class McpSession:
         """
         async with self._room:
             self._check()
-            task = asyncio.create_task(self._opened.result().call_tool(tool, dict(arguments)))
+            meta = {**tracing.outgoing()} or None
+            calling = self._opened.result().call_tool(tool, dict(arguments), meta=meta)
+            task = asyncio.create_task(calling)
             if await self._finished(task, self._call_seconds):
                 return await self._outcome(task)
         self._check()

@@ -73,5 +73,11 @@ class PostgresTaskMatches:
         """Return what is near in meaning, nothing without a model that answers in time."""
         if self._meant is None:
             return []
-        near = await self._meant(task, tenant_id=agent.tenant_id, agent_id=agent.id, limits=NEAREST)
+        near = await self._meant(
+            task,
+            tenant_id=agent.tenant_id,
+            agent_id=agent.id,
+            limits=NEAREST,
+            skills=agent.skills,
+        )
         return near or []

@@ -28,6 +28,7 @@ from core.adapters.postgres.queries import (
     transaction,
 )
 from core.adapters.postgres.runs import write_event
+from core.domain import tracing
 from core.domain.errors import InvalidInput, LeaseLost, NotFound, Refused
 from core.domain.hashing import matching_prefix
 from core.domain.input_formats.feedback import feedback_digest
@@ -248,6 +249,7 @@ class PostgresInbox:
 
     def _row(self, position: int, piece: MaskedFeedback) -> _Piece:
         feedback_id = self._new_id()
+        trace = tracing.current()
         return {
             **piece.model_dump(exclude={"id", "masked"}),
             "masked": findings_json(piece.masked),
@@ -256,6 +258,7 @@ class PostgresInbox:
             "source_id": feedback_id if piece.id is None else piece.id,
             "digest": feedback_digest(piece),
             "place": position,
+            "trace": trace and trace.model_dump(),
         }
 
 

@@ -56,8 +56,7 @@ class PostgresKnowledge:
         )
 
     async def packages(self) -> Mapping[Kind, str]:
-        rows = await fetch_all(self._pool, "knowledge.packages")
-        return {Kind(row["kind"]): row["package"] for row in rows}
+        return await packages_in(self._pool)
 
     async def find_named(
         self, kind: Kind, tenant_id: str, agent_id: str, name: str
@@ -170,6 +169,12 @@ class PostgresKnowledge:
             expired=expired,
         )
         return [item_of(row) for row in rows]
+
+
+async def packages_in(pool: Pool) -> Mapping[Kind, str]:
+    """Return which package brought each kind of which there has been an item in a database."""
+    rows = await fetch_all(pool, "knowledge.packages")
+    return {Kind(row["kind"]): row["package"] for row in rows}
 
 
 def item_of(row: DictRow) -> KnowledgeItem:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from psycopg.rows import DictRow
 
-from core.adapters.postgres.queries import Pool, fetch_all
+from core.adapters.postgres.queries import Pool, fetch_all, recalled
 from core.domain.models import FileRef, Kind, Snapshot
 from core.domain.models.views import Cause, KnownCount, Made, Taught
 
@@ -48,6 +48,8 @@ class PostgresLineage:
 
 def _made(row: DictRow, *, whole: bool) -> Made:
     given = {key: row[key] for key in _CAUSE if row[key] is not None}
+    if given.get("reason"):
+        given["reason"] = recalled(row["said"]).get(row["reason"], row["reason"])
     return Made(
         **{key: row[key] for key in _MADE},
         by=Cause(**given),

@@ -108,7 +108,7 @@ log = structlog.get_logger(__name__)
 _FEEDBACK = set(Feedback.model_fields) - {"usage"}
 _CANDIDATE = set(Candidate.model_fields) - {"usage"}
 # Stand-ins for columns that cannot be read. All others are safe by their type.
-_BLANK: dict[str, object] = {"agent_ids": (), "events": ()}
+_BLANK: dict[str, object] = {"agent_ids": (), "events": (), "trace": None}
 
 
 def to_said(*texts: str | None) -> Jsonb | None:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from psycopg.rows import DictRow
+from pydantic import JsonValue
 
 from core.adapters.postgres.queries import Pool, fetch_all, joined
+from core.domain import tracing
 from core.domain.models import Hit, Kind, KnownText, Nearby, Scope
 from core.domain.ports import Ranking
 
@@ -38,6 +40,22 @@ class ScopedSearch:
         user: str | None = None,
     ) -> Sequence[Hit]:
         """Return the most similar items that hold, best first, with their reach."""
+        with tracing.search(store=kind and kind.value, tenant_id=tenant_id):
+            tracing.content("gen_ai.memory.query.text", lambda: query)
+            hits = await self._search(query, tenant_id, agent_id, kind, limit, user)
+            tracing.note({"gen_ai.memory.record.count": len(hits)})
+            tracing.content("gen_ai.memory.records", lambda: [_shown(hit) for hit in hits])
+            return hits
+
+    async def _search(
+        self,
+        query: str,
+        tenant_id: str,
+        agent_id: str | None,
+        kind: Kind | None,
+        limit: int,
+        user: str | None,
+    ) -> Sequence[Hit]:
         asked = limit
         while True:
             found = await self._ranking.search(
@@ -102,6 +120,10 @@ class ScopedSearch:
             return True
         is_over = row["valid_until"] is not None and row["valid_until"] < self._clock()
         return not is_over and row["scope_user"] in {None, user}
+
+
+def _shown(hit: Hit) -> JsonValue:
+    return {"id": hit.id, "content": hit.excerpt, "score": round(hit.score, 3)}
 
 
 def _with_reach(hit: Hit, known: Mapping[tuple[str, str], DictRow]) -> Hit:

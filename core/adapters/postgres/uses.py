@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import LiteralString
 
 from psycopg.rows import DictRow
@@ -38,13 +38,14 @@ class PostgresUseLog:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def add(self, counts: Sequence[UseCount], arms: Sequence[Arm]) -> None:
-        await execute(
-            self._pool,
-            "uses.add",
-            counts=Jsonb([count.model_dump(mode="json") for count in counts]),
-            arms=Jsonb([arm.model_dump(mode="json") for arm in arms]),
-        )
+    async def add(self, counts: Sequence[UseCount]) -> None:
+        stored = Jsonb([count.model_dump(mode="json") for count in counts])
+        await execute(self._pool, "uses.add", counts=stored)
+
+    async def draw(self, arms: Sequence[Arm], since: datetime) -> Sequence[str]:
+        drawn = Jsonb([arm.model_dump(mode="json") for arm in arms])
+        rows = await fetch_all(self._pool, "uses.draw", arms=drawn, since=since)
+        return [row["item_id"] for row in rows]
 
     async def add_outcome(self, outcome: OutcomeReport, since: datetime) -> Sequence[str]:
         rows = await fetch_all(
@@ -183,3 +184,8 @@ class PostgresLookBack:
         return await execute(
             self._pool, "effect.propose", now=now, unused_days=unused_days, recurring=recurring
         )
+
+    async def fold(self, before: date, *, limit: int) -> int:
+        (row,) = await fetch_all(self._pool, "uses.fold", before=before, limit=limit)
+        folded: int = row["folded"]
+        return folded

@@ -27,7 +27,14 @@ class PostgresVectors:
         self._shortlist = shortlist
 
     async def nearest(
-        self, vector: Vector, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
+        self,
+        vector: Vector,
+        *,
+        tenant_id: str,
+        agent_id: str | None,
+        kind: Kind | None,
+        limit: int,
+        among: Sequence[str] | None = None,
     ) -> Sequence[KnownText]:
         """Return the documents nearest to a vector of length 1, best first.
 
@@ -38,6 +45,7 @@ class PostgresVectors:
             "tenant_id": tenant_id,
             "agent_id": agent_id,
             "kind": kind,
+            "among": None if among is None else [*among],
             "limit": limit,
             "found": self._shortlist,
             "dimension": len(vector),

@@ -35,6 +35,8 @@ from core.agent.model.chat_model import (
     words_of,
 )
 from core.agent.model.errors import translate_model_errors
+from core.agent.model.traced import answered, asking
+from core.domain import tracing
 from core.domain.errors import IterationsExhausted
 from core.domain.input_formats.text import explain
 from core.domain.messages import Message, joined
@@ -328,9 +330,11 @@ class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
         # The event is emitted inside the reservation, which must not end before the cost is booked.
         async with meter.budgets.call(deps.feedback.tenant_id, deps.candidate.id):
             async with deps.shared.breaker.call():
-                with translate_model_errors():
-                    # Cached schemas: converting the eight tools takes 0.7 ms for every call.
-                    response = await handler(request.override(tools=[*context.schemas]))
+                with asking(request.model, _asked(request), deps.candidate.thread):
+                    with translate_model_errors():
+                        # Cached schemas: converting the eight tools takes 0.7 ms for every call.
+                        response = await handler(request.override(tools=[*context.schemas]))
+                    _note_answer(response)
             message = billed(_answer(response, messages), meter.price)
             if not deps.shared.keeps_raw:
                 message = _masked(message)
@@ -344,6 +348,18 @@ class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
     async def awrap_tool_call(self, request: ToolCallRequest, handler: Execute) -> Answer:
         """Execute a call that is one; answer any other with what is wrong, and record that."""
         context: RunContext = request.runtime.context  # type: ignore[assignment]
+        call = request.tool_call
+        is_known = call["name"] in context.tools or call["name"] in context.denied
+        call_id = call["id"] and shorten(call["id"], _TOOL_CHARS)
+        with tracing.tool(call["name"] if is_known else tracing.UNKNOWN, call_id):
+            tracing.content("gen_ai.tool.call.arguments", lambda: call["args"])
+            answer = await self._answer_to(request, context, handler)
+            _note_tool(answer)
+            return answer
+
+    async def _answer_to(
+        self, request: ToolCallRequest, context: RunContext, handler: Execute
+    ) -> Answer:
         call, messages = request.tool_call, request.state["messages"]
         wrong = wrong_call(call, context.tools, context.denied)
         if wrong is None:
@@ -360,6 +376,30 @@ class ReactLoop(AgentMiddleware[AgentState[None], RunContext, None]):
         key = call_key(context.deps.candidate.thread, messages, call["id"])
         await tool_called(context.deps, _tool(call["name"]), key, "invalid", problem_of(answer))
         return answer
+
+
+def _asked(request: ModelRequest[RunContext]) -> Sequence[BaseMessage]:
+    system = request.system_message
+    return request.messages if system is None else [system, *request.messages]
+
+
+def _note_answer(response: ModelResponse[None]) -> None:
+    message = response.result[0]
+    if isinstance(message, AIMessage):
+        answered(message)
+
+
+def _note_tool(answer: Answer) -> None:
+    """Add to a tool's span how it ended; a call that achieved nothing has failed."""
+    if not isinstance(answer, ToolMessage):
+        return
+    tracing.content("gen_ai.tool.call.result", lambda: str(answer.text))
+    receipt = answer.artifact or {}
+    status = receipt.get("status")
+    change = {"skill_worker.change.id": receipt.get("change_id")}
+    tracing.note({"skill_worker.receipt.status": status, **change})
+    if answer.status == "error":
+        tracing.fail(status or "invalid")
 
 
 def _masked(message: AIMessage) -> AIMessage:

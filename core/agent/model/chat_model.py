@@ -23,6 +23,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from core.agent.model.errors import translate_model_errors
+from core.agent.model.traced import answered, asking
 from core.agent.prices import Price, tokens_in
 from core.domain.errors import ConfigurationError, InvalidInput
 from core.domain.input_formats.text import explain
@@ -332,9 +333,10 @@ async def ask_structured(
 
     Raises ModelDown and the permanent kinds.
     """
-    with translate_model_errors():
+    with asking(model, messages), translate_model_errors():
         bound = model.bind_tools([tool_schema(schema) for schema in schemas], tool_choice="any")
         message = await bound.ainvoke(list(messages))
+        answered(message)
     raw = _raw(message) if keeps_raw else masked_call(_raw(message))
     value, error = parse_structured(raw, *schemas)
     return StructuredReply(value, raw, error, usage_of(billed(message, price)))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import MutableMapping
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import structlog
 from langchain_core.messages import AIMessage, InvalidToolCall
@@ -13,6 +14,7 @@ from openai import DefaultAsyncHttpxClient
 from pydantic import JsonValue, SecretStr, TypeAdapter
 
 from core.agent.prices import tokens_in
+from core.domain import tracing
 
 if TYPE_CHECKING:
     import openai
@@ -70,11 +72,23 @@ def openai_model(
         model=name,
         base_url=base_url,
         # A pool of its own: the one that LangChain shares cannot be closed.
-        http_async_client=DefaultAsyncHttpxClient(),
+        http_async_client=DefaultAsyncHttpxClient(event_hooks={"request": [_take_trace_along]}),
         timeout=timeout,
         max_retries=max_retries,
         **given,
     )
+
+
+class _Request(Protocol):
+    """A request of the HTTP client, of which openai's releases have different ones."""
+
+    @property
+    def headers(self) -> MutableMapping[str, str]:
+        """Its headers."""
+
+
+async def _take_trace_along(request: _Request) -> None:
+    request.headers.update(tracing.outgoing())
 
 
 def _message(choice: JsonValue) -> Json:

@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.language_models import BaseChatModel, LangSmithParams, LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.messages.tool import ToolCall
@@ -89,6 +89,13 @@ Data = dict[str, JsonValue]
 
 class OfflineChatModel(AnsweringChatModel):
     """Answer by rules of thumb; the same messages always get the same answer."""
+
+    def _get_ls_params(self, stop: list[str] | None = None, **kwargs: object) -> LangSmithParams:
+        """Return what traces call it."""
+        told = super()._get_ls_params(stop, **kwargs)
+        return LangSmithParams(
+            **{**told, "ls_provider": "skill_worker", "ls_model_name": "offline"}
+        )
 
     def answer(self, messages: list[BaseMessage], tools: Sequence[str]) -> AIMessage:
         """Return the next message; the bound tools tell which conversation it is."""

@@ -4,6 +4,7 @@ It may import everything below `entrypoints`; nothing outside it may import an a
 `stores.py` for the database and its stores, then `learning.py` for the worker.
 """
 
+from core.app.bootstrap.files import folder, repository
 from core.app.bootstrap.health import serve_health
 from core.app.bootstrap.learning import chat_model, close_chat_model
 from core.app.bootstrap.model import (
@@ -48,6 +49,7 @@ __all__ = [
     "close_chat_model",
     "computer_use",
     "copy_database",
+    "folder",
     "intake_pause",
     "kept_apart_by",
     "mcp_tools",
@@ -57,6 +59,7 @@ __all__ = [
     "open_meaning",
     "open_screens",
     "refuse_newer",
+    "repository",
     "sandbox_status",
     "see_plugins",
     "serve_computer_use",

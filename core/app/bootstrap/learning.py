@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 from zoneinfo import ZoneInfo
@@ -115,17 +116,19 @@ async def close_chat_model(chat: BaseChatModel) -> None:
 def build_gates(
     stores: Stores,
     model: GuardedModel | None,
+    looks: GuardedModel | None,
     creator: SkillCreatorDeps | None,
     hooks: HooksInUse | None = None,
 ) -> tuple[ChangeGate, Callable[[], ChangeGate]]:
     """Build the gate, and a factory of gates for single dry runs, which leave no trace.
 
-    Without a model, skills can be applied and reverted but not written.
+    Without a model, skills can be applied and reverted but not written. `looks` is the model of
+    `open_second_look`.
     """
-    config = _config(stores)
     asked = hooks.before_applied if hooks else None
-    gate = _gate(stores, model, creator, config, asked, dry_run=stores.parts.dry_run)
-    return gate, lambda: _gate(stores.without_trace(), model, creator, config, dry_run=True)
+    models = model, looks
+    gate = _gate(stores, models, creator, asked, dry_run=stores.parts.dry_run)
+    return gate, lambda: _gate(stores.without_trace(), models, creator, dry_run=True)
 
 
 def _config(stores: Stores) -> ConfigFile:
@@ -134,13 +137,13 @@ def _config(stores: Stores) -> ConfigFile:
 
 def _gate(
     stores: Stores,
-    model: GuardedModel | None,
+    models: tuple[GuardedModel | None, GuardedModel | None],
     creator: SkillCreatorDeps | None,
-    config: ConfigFile,
     before_applied: BeforeApplied | None = None,
     *,
     dry_run: bool,
 ) -> ChangeGate:
+    (model, looks), config = models, _config(stores)
     limits = _skill_limits(stores.parts.settings)
     neighbours = Neighbours(stores.search, stores.skills)
     ours: dict[Kind, Committer] = {
@@ -175,14 +178,14 @@ def _gate(
             dry_run=dry_run,
             ask_again=_ask_again(stores, model),
             outside=outside_changes(stores.skills, stores.changes, stores.target_locks),
-            screen=_screen(stores, model, config),
+            screen=_screen(stores, config, _second_look(stores, model, looks, config.screen)),
             before_applied=before_applied,
             cases=CaseGate(stores.cases, stores.case_runner, config.cases, derive),
         )
     )
 
 
-def _screen(stores: Stores, model: GuardedModel | None, config: ConfigFile) -> Screen:
+def _screen(stores: Stores, config: ConfigFile, look: SecondLookModel | None) -> Screen:
     settings, plugins = stores.parts.settings, stores.parts.screens
     return Screen(
         stores.screen_records,
@@ -191,15 +194,39 @@ def _screen(stores: Stores, model: GuardedModel | None, config: ConfigFile) -> S
         keeps_raw=settings.safety_keep_raw,
         looks=[plugins] if plugins else [],
         mask_more=plugins.masked_request if plugins else None,
-        second_look=_second_look(stores, model, config.screen),
+        second_look=look,
         asks_author=config.asks_author,
     )
 
 
+@asynccontextmanager
+async def open_second_look(
+    stores: Stores, model: GuardedModel | None
+) -> AsyncIterator[GuardedModel | None]:
+    """Yield the model for second looks: the worker's, or the one that the configuration names.
+
+    One of its own is opened once for all gates, and closed with the context.
+    """
+    wanted = _config(stores).screen.second_look
+    if model is None or wanted in {AUTO, ON, OFF}:
+        yield model
+        return
+    settings = stores.parts.settings.model_copy(update={"llm_model": wanted})
+    meter = Meter(billing(settings, offline=False, asks=True).price, stores.budgets)
+    chat = chat_model(settings)
+    try:
+        yield GuardedModel(chat, circuit_breaker(settings, stores.pool), meter)
+    finally:
+        await close_chat_model(chat)
+
+
 def _second_look(
-    stores: Stores, model: GuardedModel | None, config: ScreenConfig
+    stores: Stores,
+    model: GuardedModel | None,
+    looks: GuardedModel | None,
+    config: ScreenConfig,
 ) -> SecondLookModel | None:
-    """Return the second look of the worker's model, or of the one that the configuration names.
+    """Return the second look by the model for it.
 
     None where nobody asks for it: with `auto`, a process without a model or with the stand-in.
     """
@@ -209,18 +236,9 @@ def _second_look(
         return None
     from core.agent.second_look import SecondLookModel
 
-    if model is None:
+    if looks is None:
         return SecondLookModel(None, None, stores.replies, Meter())
-    if wanted in {AUTO, ON}:
-        return SecondLookModel(model.chat, model.breaker, stores.replies, model.meter)
-    settings = stores.parts.settings.model_copy(update={"llm_model": wanted})
-    price = billing(settings, offline=False, asks=True).price
-    return SecondLookModel(
-        chat_model(settings),
-        circuit_breaker(settings, stores.pool, offline=False),
-        stores.replies,
-        Meter(price, stores.budgets),
-    )
+    return SecondLookModel(looks.chat, looks.breaker, stores.replies, looks.meter)
 
 
 def _lacks_pods(stores: Stores) -> bool:

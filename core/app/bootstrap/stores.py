@@ -34,6 +34,7 @@ from core.adapters.postgres.erasing import PostgresErasing
 from core.adapters.postgres.feed import PostgresFeed
 from core.adapters.postgres.figures import PostgresFigures
 from core.adapters.postgres.inbox import PostgresDeliveries, PostgresInbox, PostgresIntake
+from core.adapters.postgres.installed import PostgresInstalledSkills
 from core.adapters.postgres.job_sweep import forget_workers
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.knowledge import (
@@ -66,6 +67,7 @@ from core.adapters.postgres.threads import PostgresThreads
 from core.adapters.postgres.tokens import PostgresTokens
 from core.adapters.postgres.uses import PostgresEffects, PostgresLookBack, PostgresUseLog
 from core.adapters.postgres.write_back import PostgresUnsent, PostgresWriteBackRecords
+from core.adapters.publishers.web import WebPublishers
 from core.agent.prices import UNBILLED, Billing
 from core.app.bootstrap.costs import budgets
 from core.app.bootstrap.plugins import STORES, opened
@@ -101,6 +103,7 @@ from core.domain.ports import (
     Feed,
     Figures,
     Inbox,
+    InstalledSkills,
     Intake,
     Journal,
     Knowledge,
@@ -110,6 +113,7 @@ from core.domain.ports import (
     LookBack,
     Observer,
     Outbox,
+    Publishers,
     Ranking,
     Reader,
     Replies,
@@ -238,6 +242,11 @@ class Stores:
         self.delivery_log: DeliveryLog = PostgresDeliveryLog(parts.pool)
         self.write_back: WriteBackRecords = PostgresWriteBackRecords(parts.pool)
         self.unsent: Unsent = PostgresUnsent(parts.pool)
+        self._installs(parts.pool)
+
+    def _installs(self, pool: Pool) -> None:
+        self.installed: InstalledSkills = PostgresInstalledSkills(pool)
+        self.publishers: Publishers = WebPublishers()
 
     def _reads_what_was_said(self, pool: Pool) -> None:
         self.run_records: RunRecords = PostgresRunRecords(pool)

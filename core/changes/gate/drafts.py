@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pydantic import JsonValue
 
 from core.changes.gate.deps import GateDeps, Screen
+from core.changes.gate.edits import with_found
 from core.changes.policy.conditions import has_scripts
 from core.changes.policy.review_policy import named_briefly, required_review
 from core.domain.errors import NotFound, Refused, Repeated, Stale, TargetBusy
@@ -166,7 +167,7 @@ def filled(change: Change, prepared: Prepared) -> Change:
         update={
             # A deletion of what others list too is prepared as a change of the agent's list.
             "kind": prepared.kind,
-            "request": asked and asked.model_copy(update={"listed_by": prepared.listed_by}),
+            "request": asked and with_found(asked, prepared),
             "reason": _reason(change, prepared),
             "target_id": prepared.target_id,
             "target_name": prepared.target_name,
@@ -476,7 +477,10 @@ async def digest(request: ChangeRequest) -> str:
 async def prepare(request: ChangeRequest, context: SubmitContext, deps: GateDeps) -> Prepared:
     """Compute before and after of a request. Writes nothing durable."""
     if not isinstance(request, RestoreRequest):
-        return await deps.committers[kind_of(request)].prepare(request, context)
+        made = await deps.committers[kind_of(request)].prepare(request, context)
+        if context.expects not in {None, state_hash(made.before)}:
+            raise Refused(Message("promote.moved"))
+        return made
     committer = deps.committers[request.target_kind]
     before = await committer.current(context.tenant_id, request.target_id)
     if state_hash(before) != request.expected_hash:

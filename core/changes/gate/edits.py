@@ -1,4 +1,4 @@
-"""The requests for what a person makes of a held change: other content, or an item of its own."""
+"""The requests of changes: with what was found for them, and for what a person makes of them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from core.domain.models import (
     MemoryRequest,
     MergeMode,
     Operation,
+    Prepared,
     Relationship,
     RestoreRequest,
     RuleRequest,
@@ -26,7 +27,17 @@ from core.domain.models import (
     SkillRequest,
     Snapshot,
 )
+from core.domain.models.installed import Published
 from core.domain.ports import ChangeLog
+
+
+def with_found(asked: ChangeRequest, prepared: Prepared) -> ChangeRequest:
+    """Return a request with what was found when it was prepared."""
+    found: dict[str, object] = {"listed_by": prepared.listed_by}
+    if prepared.published is not None and isinstance(asked, SkillRequest) and asked.published:
+        update = {"files": prepared.published}
+        found["published"] = asked.published.model_copy(update=update)
+    return asked.model_copy(update=found)
 
 
 async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> ChangeRequest:
@@ -92,7 +103,13 @@ async def _folder(state: Snapshot | None, changes: ChangeLog) -> Mapping[str, Sk
 
 
 def _skill(change: Change, folder: Mapping[str, SkillFile]) -> SkillRequest:
-    return SkillRequest(folder=folder, **_common(change))
+    return SkillRequest(folder=folder, published=published_of(change), **_common(change))
+
+
+def published_of(change: Change) -> Published | None:
+    """Return what a change installs, which stays whatever becomes of its content."""
+    asked = change.request
+    return asked.published if isinstance(asked, SkillRequest) else None
 
 
 def _common(change: Change) -> dict[str, object]:

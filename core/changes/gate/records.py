@@ -12,6 +12,7 @@ from core.changes.cases.wording import all_broken
 from core.changes.gate import receipts
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.drafts import codes_of
+from core.domain import tracing
 from core.domain.errors import DependencyDown, LeaseLost, SkillWorkerError, Stale
 from core.domain.hashing import state_hash
 from core.domain.messages import Message, told_id, without_content
@@ -179,12 +180,26 @@ async def finish(change: Change, deps: GateDeps) -> Receipt:
     it is unreachable: the intent stays open, the attempt is recorded, and a later call resumes.
     """
     try:
-        return await _carried_out(change, deps)
+        with tracing.change(
+            change.operation.value,
+            store=change.kind.value,
+            record_id=change.target_id,
+            change_id=change.id,
+            tenant_id=change.tenant_id,
+            feedback_id=change.feedback_id,
+        ):
+            tracing.content("gen_ai.memory.records", lambda: _record_of(change))
+            return await _carried_out(change, deps)
     except LeaseLost:
         await report_divergence(
             change, deps.committers[change.kind], deps.target_locks, deps.journal
         )
         raise
+
+
+def _record_of(change: Change) -> JsonValue:
+    state = change.after or change.before
+    return [{"id": change.target_id, "content": state.content if state else ""}]
 
 
 async def has_moved(change: Change, deps: GateDeps) -> bool:
@@ -228,6 +243,7 @@ async def _carried_out(change: Change, deps: GateDeps) -> Receipt:
             await unit.record_knowledge_history(failed(change, deps.new_id(), error))
         raise
     except SkillWorkerError as error:
+        tracing.fail(error.kind)
         await close(change, ChangeStatus.FAILED, error, deps, tried=True)
         return receipts.failed_receipt(change, error)
     return receipts.receipt_of(change.model_copy(update={"status": ChangeStatus.APPLIED}))

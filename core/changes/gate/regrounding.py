@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from core.changes.gate import drafts
 from core.changes.gate.deps import GateDeps
+from core.changes.gate.edits import published_of
 from core.changes.merging import NotMergeable, folder_onto, overriding, rows_onto
 from core.changes.steps import StoredStates, files_of
 from core.changes.three_way_merge import Clash, State, rebased
@@ -265,6 +266,7 @@ class Regrounding:
             relationship=self._change.relationship,
             reason=self._change.reason,
             is_import=True,
+            published=published_of(self._change),
         )
 
     async def _updated(self, asked: ChangeRequest, now: Snapshot) -> Ground:
@@ -365,6 +367,8 @@ class Regrounding:
         if isinstance(asked, RestoreRequest) and asked.folder is None:
             return asked
         state = await self._stored.folder(self._change.after.files or {})
+        if isinstance(asked, SkillRequest):  # what was learnt is in it already
+            return asked.model_copy(update={"folder": state, "upgrades": None})
         return asked.model_copy(update={"folder": state})
 
     async def _states(self, now: Snapshot) -> tuple[State, State]:

@@ -85,10 +85,12 @@ _NAMED = 10
 
 def required_review(change: Change) -> Sequence[str]:
     """Return why a change waits for a person whatever the policy says."""
-    if not change.deletes_for_all:
-        return ()
-    agents = named_briefly(change.listed_by)
-    return (Message("policy.others_list", name=change.target_name, agents=agents),)
+    asked = change.request
+    reasons = [asked.must_wait] if asked and asked.must_wait else []
+    if change.deletes_for_all:
+        agents = named_briefly(change.listed_by)
+        reasons.append(Message("policy.others_list", name=change.target_name, agents=agents))
+    return reasons
 
 
 def named_briefly(listers: Sequence[Lister]) -> str:

@@ -35,6 +35,7 @@ from core.domain.input_formats.text import (
 from core.domain.messages import Message, joined
 from core.domain.models import Kind, RuleDraft, Scope, SkillFile
 from core.domain.models.base import Model
+from core.domain.models.installed import Published
 from core.domain.models.knowledge import ITEM_KINDS, MAX_MEMORY_BYTES, is_kind_name
 from core.domain.models.moments import Moment
 
@@ -73,12 +74,16 @@ class KnowledgeEntry(Model):
 
 
 class KnowledgeLine(Model):
-    """A well-formed line; `folder` is set for a skill, `size` is in bytes."""
+    """A well-formed line; `folder` is set for a skill, `size` is in bytes.
+
+    `published` says where a skill is installed from, which no line of a file says.
+    """
 
     number: int
     size: int
     entry: KnowledgeEntry
     folder: Mapping[str, SkillFile] | None = None
+    published: Published | None = None
 
     @property
     def text(self) -> str:

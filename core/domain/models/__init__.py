@@ -107,6 +107,7 @@ from core.domain.models.skills import (
     SkillFile,
     SkillSummary,
 )
+from core.domain.models.trace_context import TraceContext
 
 __all__ = [
     "DENIED",
@@ -208,6 +209,7 @@ __all__ = [
     "Snapshot",
     "SubmitContext",
     "TenantBudget",
+    "TraceContext",
     "Undecided",
     "Usage",
     "Verdict",

@@ -112,6 +112,7 @@ class Limits(Model):
 
     calls_per_minute: int = Field(default=12_000, ge=1, le=10_000_000)
     streams_per_token: int = Field(default=100, ge=1, le=100_000)
+    sessions_per_token: int = Field(default=500, ge=1, le=2_000)
     wrong_tokens_per_minute: int = Field(default=10, ge=1, le=100_000)
     body_seconds: float = Field(default=120.0, gt=0, le=86_400, allow_inf_nan=False)
     send_seconds: float = Field(default=60.0, gt=0, le=86_400, allow_inf_nan=False)

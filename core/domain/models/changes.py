@@ -152,7 +152,7 @@ class SubmitContext(Model):
     was told it would break; None if no run asks, which could mend it. `said_at` and `heard_at` are
     when its feedback was said and came in; without them it is said now. `author` is the end user
     who gave it, `source` where it came in, `roles` those of the token it was given with; without a
-    source there is no feedback.
+    source there is no feedback. `expects` is the hash of the state that the target must still have.
     """
 
     key: str
@@ -172,6 +172,7 @@ class SubmitContext(Model):
     author: str | None = None
     source: str | None = None
     roles: frozenset[str] = frozenset()
+    expects: str | None = None
 
     @property
     def asker(self) -> Asker | None:
@@ -187,7 +188,8 @@ class Prepared(Model):
     `blobs` carries the bytes behind the file references of `after`, by SHA-256. `seen` is the
     `Nearby.seen` of the items it was compared with, None if it was not: what other runs have added
     since is compared again when it is recorded; 0 compares with everything. `listed_by` are the
-    other agents that list a skill whose deletion was asked for.
+    other agents that list a skill whose deletion was asked for. `published` are the
+    files of a skill that is installed, as they were published.
     """
 
     kind: Kind
@@ -203,6 +205,7 @@ class Prepared(Model):
     retracts: tuple[str, ...] = ()
     seen: int | None = None
     listed_by: tuple[Lister, ...] = ()
+    published: Mapping[str, FileRef] | None = None
 
 
 class Change(Model):

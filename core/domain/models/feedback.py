@@ -15,6 +15,7 @@ from core.domain.models.base import Model, Money, Text
 from core.domain.models.changes import Receipt
 from core.domain.models.findings import Finding, counted
 from core.domain.models.moments import Moment
+from core.domain.models.trace_context import TraceContext
 
 SETUP = "setup"  # the source of feedback that asks for a new agent's first knowledge
 
@@ -132,7 +133,7 @@ class Feedback(Model):
     its claimer, by the clock that set `created_at`. `said_at` is when it was said: no later than
     five minutes after its intake; `claimed_said_at` is the later time that its source gave and that
     was not taken. `masked` is what was taken out of it before it was stored, `roles` are those of
-    the token it was given with.
+    the token it was given with. `trace` is the trace context of the call that brought it in.
     """
 
     id: str
@@ -161,6 +162,7 @@ class Feedback(Model):
     finished_at: datetime | None = None
     retry_at: datetime | None = None
     claimed_at: datetime | None = Field(default=None, exclude=True)
+    trace: TraceContext | None = Field(default=None, exclude=True)
 
     @property
     def outcome(self) -> Outcome:

@@ -11,6 +11,7 @@ from pydantic import Field, JsonValue
 
 from core.domain.models.base import Model, Reach, Scope, Snapshot, Text, absent
 from core.domain.models.cases import CaseBody
+from core.domain.models.installed import Published, Upgrade
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
 from core.domain.models.skills import SkillArtifact, SkillFile
 
@@ -44,6 +45,8 @@ class _Request(Model):
     listed_by: Annotated[tuple[Lister, ...], _Unsaid] = ()
     # What must hold after it, and went wrong before.
     cases: Annotated[tuple[CaseBody, ...], _Unsaid] = ()
+    # Why a person decides first, whatever the policy says.
+    must_wait: Annotated[Text, _Unsaid] = ""
 
 
 class MemoryRequest(_Request):
@@ -77,8 +80,9 @@ class RuleRequest(_Request):
 class SkillRequest(_Request):
     """A request to create, update or delete a skill; without `artifact` the author writes it.
 
-    `folder` is a whole folder (path -> file), used as is in place of both. A skill that other
-    agents list is deleted only `for_all`; else it is taken off this agent's list.
+    `folder` is a whole folder (path -> file), used as is in place of both; `published` says where
+    it was installed from. If it `upgrades`, what was learnt since the base is merged into it. A
+    skill that other agents list is deleted only `for_all`; else it is taken off this agent's list.
     """
 
     kind: Literal[Kind.SKILL] = Kind.SKILL
@@ -87,6 +91,8 @@ class SkillRequest(_Request):
     relationship_analysis: str = ""
     related_skill_ids: tuple[str, ...] = ()
     for_all: Annotated[bool, _Unsaid] = False
+    published: Annotated[Published | None, _Unsaid] = None
+    upgrades: Annotated[Upgrade | None, _Unsaid] = None
 
 
 class KindRequest(_Request):

@@ -100,7 +100,9 @@ class SkillEdit(Model):
     text: str = Field(default="", description="Markdown, file text, description, field's value")
     field: str = Field(
         default="",
-        description="allowed-tools, license, compatibility, metadata or metadata.KEY",
+        description="allowed-tools, license, compatibility, metadata, metadata.KEY, paths, "
+        "arguments, argument-hint, context, agent, model, hooks, disable-model-invocation or "
+        "user-invocable",
     )
 
 

@@ -37,6 +37,8 @@ from core.domain.ports.deliveries import (
     Unsent,
     WriteBackRecords,
 )
+from core.domain.ports.files import Folder, Repository
+from core.domain.ports.installed import Checkout, InstalledSkills, Publishers
 from core.domain.ports.intake import (
     Agents,
     Backlog,
@@ -69,6 +71,7 @@ from core.domain.ports.runs import (
     Runs,
     Threads,
 )
+from core.domain.ports.tracing import Tracer
 from core.domain.ports.uses import Effects, LookBack, NoUses, UseLog, Uses
 from core.domain.ports.vectors import Embeddings, Vectors
 from core.domain.ports.watching import Bell, Feed, Figures
@@ -91,6 +94,7 @@ __all__ = [
     "CaseUpkeep",
     "Cases",
     "ChangeLog",
+    "Checkout",
     "CircuitBreaker",
     "Committer",
     "Concluded",
@@ -104,8 +108,10 @@ __all__ = [
     "Feed",
     "FeedbackSource",
     "Figures",
+    "Folder",
     "Gate",
     "Inbox",
+    "InstalledSkills",
     "Intake",
     "Journal",
     "Judged",
@@ -128,9 +134,11 @@ __all__ = [
     "PlatformRows",
     "Pod",
     "Pods",
+    "Publishers",
     "Ranking",
     "Reader",
     "Replies",
+    "Repository",
     "Retention",
     "ReviewQueue",
     "Reviews",
@@ -151,6 +159,7 @@ __all__ = [
     "TextScreen",
     "Threads",
     "Tokens",
+    "Tracer",
     "UnitOfWork",
     "Unsent",
     "UseLog",

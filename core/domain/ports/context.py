@@ -24,6 +24,15 @@ class Meant(Protocol):
     """Finds by meaning."""
 
     async def __call__(
-        self, text: str, *, tenant_id: str, agent_id: str | None, limits: Mapping[Kind, int]
+        self,
+        text: str,
+        *,
+        tenant_id: str,
+        agent_id: str | None,
+        limits: Mapping[Kind, int],
+        skills: Sequence[str],
     ) -> Sequence[KnownText] | None:
-        """Return the items of each kind nearest in meaning; None if no model answers in time."""
+        """Return the items of each kind nearest in meaning; None if no model answers in time.
+
+        Of skills only those on the agent's list, `skills`, are looked at.
+        """

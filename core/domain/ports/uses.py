@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Protocol
 
 from core.domain.models.effect import (
@@ -26,12 +26,13 @@ class Uses(Protocol):
     def note(self, uses: Sequence[Use]) -> None:
         """Put uses on record soon: returns at once, and never raises."""
 
-    def left_out(
-        self, tenant_id: str, agent_id: str, task: str, matched: Sequence[str], at: datetime
+    async def left_out(
+        self, tenant_id: str, agent_id: str, matched: Sequence[str], at: datetime
     ) -> Collection[str]:
         """Return which of the items that match a task are left out of it, to see what they do.
 
-        Empty unless items are on trial. Returns at once, and never raises.
+        The same for all that the agent asks until it reports an outcome. Empty, at once, unless one
+        of the items is on trial. Never raises.
         """
 
     async def report(self, outcome: OutcomeReport) -> Sequence[str]:
@@ -47,11 +48,11 @@ class NoUses:
     def note(self, uses: Sequence[Use]) -> None:
         """Do nothing."""
 
-    def left_out(
-        self, tenant_id: str, agent_id: str, task: str, matched: Sequence[str], at: datetime
+    async def left_out(
+        self, tenant_id: str, agent_id: str, matched: Sequence[str], at: datetime
     ) -> Collection[str]:
         """Leave nothing out."""
-        del tenant_id, agent_id, task, matched, at
+        del tenant_id, agent_id, matched, at
         return ()
 
     async def report(self, outcome: OutcomeReport) -> Sequence[str]:
@@ -66,8 +67,14 @@ class NoUses:
 class UseLog(Protocol):
     """Uses, arms and outcomes as stored."""
 
-    async def add(self, counts: Sequence[UseCount], arms: Sequence[Arm]) -> None:
-        """Add counters to those stored; an arm replaces the agent's open one of its item."""
+    async def add(self, counts: Sequence[UseCount]) -> None:
+        """Add counters to those stored."""
+
+    async def draw(self, arms: Sequence[Arm], since: datetime) -> Sequence[str]:
+        """Open these arms, of one agent; return the items that are left out.
+
+        Of an item whose arm is open since then or later, that arm stands.
+        """
 
     async def add_outcome(self, outcome: OutcomeReport, since: datetime) -> Sequence[str]:
         """Store an outcome, which ends the agent's open arms since then; return what was left out.
@@ -129,3 +136,9 @@ class LookBack(Protocol):
 
     async def propose(self, now: datetime, *, unused_days: int, recurring: int) -> int:
         """Write the proposals that are due, and return how many."""
+
+    async def fold(self, before: date, *, limit: int) -> int:
+        """Add up counters of days before that, at most so many; return how many there were.
+
+        What was added up stays a counter of its item, version and way, of no day.
+        """

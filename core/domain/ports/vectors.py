@@ -27,12 +27,20 @@ class Vectors(Protocol):
     """The vectors that one model made of the documents of the search index."""
 
     async def nearest(
-        self, vector: Vector, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
+        self,
+        vector: Vector,
+        *,
+        tenant_id: str,
+        agent_id: str | None,
+        kind: Kind | None,
+        limit: int,
+        among: Sequence[str] | None = None,
     ) -> Sequence[KnownText]:
         """Return the documents nearest to a vector of length 1, best first.
 
         `score` is 1 for the same meaning, and falls to 0 at the similarity of unrelated texts;
-        farther documents are left out. With an agent: its own and those shared in the tenant.
+        farther documents are left out. With an agent: its own and those shared in the tenant; with
+        ids of items `among` which to look: those alone.
         """
 
     async def enlist(self) -> None:

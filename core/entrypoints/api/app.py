@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from typing import ClassVar
+
 from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
 
@@ -78,10 +81,15 @@ def create_api(opened: Opened) -> FastAPI:
 
 
 class _Api(FastAPI):
+    # It takes half a second to make, and all have the same routes.
+    _described: ClassVar[dict[str, object]] = {}
+
     def openapi(self) -> dict[str, object]:
         """Return the OpenAPI document."""
         if self.openapi_schema is None:
-            self.openapi_schema = describe(self)
+            if not _Api._described:
+                _Api._described = describe(self)
+            self.openapi_schema = deepcopy(_Api._described)
         return self.openapi_schema
 
 

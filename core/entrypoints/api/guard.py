@@ -17,6 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.types import Message as AsgiMessage
 
+from core.domain import tracing
 from core.domain.errors import (
     DependencyDown,
     Forbidden,
@@ -27,6 +28,7 @@ from core.domain.errors import (
 from core.domain.http_origin import is_loopback, names_of, refusal
 from core.domain.messages import Message
 from core.domain.models.access import AccessToken, Limits, TokenKind
+from core.domain.models.trace_context import TraceContext, read_context
 from core.domain.tasks import as_far_as, end_tasks
 from core.entrypoints.api import entry_page
 from core.entrypoints.api.entry_page import CONSOLE, ENTER, LEAVE, SIGN_IN, SIGNED_IN
@@ -225,6 +227,7 @@ class Guard:
             if token is not None:
                 scope["state"] = {**scope.get("state", {}), PRINCIPAL: token.principal}
                 stack.enter_context(as_far_as(token.principal.tenant_id))
+                stack.enter_context(tracing.under(_context_of(scope)))
             still_in = partial(self._still_in, known)
             over = stack.enter_context(self._opened.lasting())
             call = Lasting(
@@ -291,6 +294,11 @@ def _see_way(token: AccessToken, scope: Scope) -> None:
         raise Forbidden(
             Message("access.agent_only", name=token.name), hint=Message("access.agent_hint")
         )
+
+
+def _context_of(scope: Scope) -> TraceContext | None:
+    headers = Headers(scope=scope)
+    return read_context(headers.getlist("traceparent"), headers.getlist("tracestate"))
 
 
 def address_of(scope: Scope) -> str:

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from core.domain.errors import TooManyCalls
 from core.domain.messages import Message
@@ -30,6 +31,7 @@ class Limiter:
         self.wrong = SlowDown(self.limits.wrong_tokens_per_minute, clock, sleep)
         self._calls = Allowances(self.limits.calls_per_minute, clock)
         self._streams: Counter[str] = Counter()
+        self._sessions: Counter[str] = Counter()
 
     def call(self, token_id: str) -> None:
         """Count a call of a token. Raises TooManyCalls."""
@@ -42,6 +44,22 @@ class Limiter:
                 retry_after=wait,
             )
         bucket.left -= 1
+
+    def session(self, token_id: str) -> Callable[[], None]:
+        """Count a session over MCP; return what is to be called at its end. Raises TooManyCalls."""
+        most = self.limits.sessions_per_token
+        if self._sessions[token_id] >= most:
+            raise TooManyCalls(
+                Message("limits.sessions", most=most),
+                hint=Message("limits.hint_sessions"),
+                retry_after=MINUTE,
+            )
+        self._sessions[token_id] += 1
+        return partial(self._end_session, token_id)
+
+    def _end_session(self, token_id: str) -> None:
+        self._sessions[token_id] -= 1
+        self._sessions += Counter()  # forgets who has none
 
     @contextmanager
     def stream(self, token_id: str) -> Iterator[None]:

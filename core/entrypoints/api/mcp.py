@@ -57,19 +57,22 @@ class McpOfAgents:
         """Answer a call."""
         try:
             caller = self._caller(scope)
-            if _SESSION not in Headers(scope=scope):
+            whose, is_new = caller.session.principal, _SESSION not in Headers(scope=scope)
+            if is_new:
                 with caller.knowledge() as known:
                     await known.agent(caller.agent_id)
             serve = await self._server()
+            leave = self._opened.limiter.session(whose.token_id) if is_new else _nothing
         except SkillWorkerError as error:
             await answer_error(error)(scope, receive, send)
             return
+        from core.entrypoints.mcp_knowledge.server import until_its_end
         from core.entrypoints.mcp_knowledge.serving import owned
 
         state = {**scope.get("state", {}), _CALLER: caller}
-        whose = caller.session.principal
         subject = "\0".join((caller.tenant_id or "", caller.agent_id or "", caller.user or ""))
-        await serve(owned({**scope, "state": state}, whose.token_id, subject), receive, send)
+        with until_its_end(leave):
+            await serve(owned({**scope, "state": state}, whose.token_id, subject), receive, send)
 
     @asynccontextmanager
     async def opened_to(self) -> AsyncIterator[None]:
@@ -116,6 +119,10 @@ class McpOfAgents:
                     self._serving = asyncio.create_task(serving, name="mcp")
                 self._app = await ready
             return self._app
+
+
+def _nothing() -> None:
+    """Do nothing: the session has begun before."""
 
 
 async def _serve(app: App, ready: asyncio.Future[ASGIApp]) -> None:

@@ -72,10 +72,34 @@ def setup(
     again: Annotated[
         bool, typer.Option("--again", help="Also where it was asked for before.")
     ] = False,
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="DIR",
+            help="Learn from a repository's AGENTS.md, CLAUDE.md, rules, skills, tables instead.",
+        ),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="With --from: also in place of what has its name.")
+    ] = False,
     tenant: Tenant = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --from: show what would be learnt.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Let the worker propose an agent's first knowledge from its goal and persona."""
+    if from_ is not None:
+        from core.entrypoints.cli.setting_up import learn_from
+
+        if again:
+            raise WrongCall(Message("cli.again_or_from"), hint=see_help("agents setup"))
+        asked = {"in_place": replace, "dry_run": dry_run, "as_json": as_json}
+        learn_from(from_, agent_id, tenant, **asked)
+        return
+    if replace or dry_run:
+        raise WrongCall(Message("cli.only_with_from"), hint=see_help("agents setup"))
 
     async def begin(opened: App) -> tuple[Feedback, bool]:
         from core.app.agent_setup import setup_feedback

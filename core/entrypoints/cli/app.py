@@ -105,7 +105,7 @@ def _root(
 
 
 @cache
-def _tree() -> Any:
+def command_tree() -> Any:
     """Return the command tree, whose commands say that they run; to build it takes 50 ms."""
     tree = get_command(app)
     _name(tree, "")
@@ -143,7 +143,7 @@ def run(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     try:
         _refuse_broken_text(arguments)
-        result = _tree().main([*arguments], prog_name="skill-worker", standalone_mode=False)
+        result = command_tree().main([*arguments], prog_name="skill-worker", standalone_mode=False)
     except OutputLost:
         raise
     except Exception as error:  # noqa: BLE001 - the last boundary: nothing escapes as a trace

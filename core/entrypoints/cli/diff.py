@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
+from core.domain.hashing import sha256
 from core.domain.models import Change, FileRef, Kind, Snapshot
 from core.domain.ports import ChangeLog
 from core.entrypoints.cli.grid import table_lines
+from core.entrypoints.cli.output import reach_in_words
+
+if TYPE_CHECKING:
+    from core.changes.three_way_merge import State
 
 
 async def change_diff(change: Change, log: ChangeLog) -> str:
@@ -21,6 +27,25 @@ async def change_diff(change: Change, log: ChangeLog) -> str:
         )
     blobs = await log.blobs(files)
     return files_diff(change.target_name, _files(change.before), _files(change.after), blobs)
+
+
+def states_diff(kind: Kind, name: str, before: State | None, after: State | None) -> str:
+    """Return the unified diff of two whole states of an item, and what becomes of its reach."""
+    from core.changes.steps import to_snapshot
+
+    old, new = (to_snapshot(state) if state else (None, None) for state in (before, after))
+    if old[1] or new[1]:
+        given = [*(old[1] or {}).values(), *(new[1] or {}).values()]
+        blobs = {sha256(file.data): file.data for file in given}
+        return files_diff(name, _files(old[0]), _files(new[0]), blobs)
+    return _text_diff(name, _reaching(kind, old[0]), _reaching(kind, new[0]))
+
+
+def _reaching(kind: Kind, state: Snapshot | None) -> list[str] | None:
+    """Return the lines of a state, and how long and for whom it holds where it says so."""
+    lines = _lines(kind, state)
+    reach = reach_in_words(state.reach) if state else ""
+    return [*(lines or []), f"({reach})"] if reach else lines
 
 
 def files_diff(

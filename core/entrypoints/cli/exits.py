@@ -22,6 +22,7 @@ USAGE = 2
 DEPENDENCY = 3
 CONFIGURATION = 4
 NOT_FOUND = 5
+EDITED = 6  # files that are to be written were changed by hand
 _SIGNALLED = 128  # shells add it to the signal's number
 
 _BY_KIND = {

@@ -15,6 +15,7 @@ from core.domain.messages import Message
 from core.domain.models import (
     Agent,
     ChangeRequest,
+    HitPolicy,
     InputColumn,
     Kind,
     MemoryRequest,
@@ -50,6 +51,7 @@ class Known(Model):
     inputs: dict[str, str] = Field(default_factory=dict)
     outputs: dict[str, str] = Field(default_factory=dict)
     rows: tuple[tuple[JsonValue, ...], ...] = ()
+    hit_policy: HitPolicy | None = None
 
     def request(self) -> ChangeRequest:
         """Return the request that creates it."""
@@ -67,6 +69,7 @@ class Known(Model):
             inputs=tuple(InputColumn(name=name, type=of) for name, of in self.inputs.items()),
             outputs=tuple(OutputColumn(name=name, type=of) for name, of in self.outputs.items()),
             rows=tuple(self._row(row) for row in self.rows),
+            hit_policy=self.hit_policy,
         )
 
     def _row(self, row: Sequence[JsonValue]) -> RowEdit:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from core.domain.errors import SkillWorkerError
+from core.domain.errors import Refused, SkillWorkerError
 from core.domain.messages import Message
 from core.domain.models import (
     Change,
@@ -46,11 +46,11 @@ async def decide_in(
 ) -> list[CaseResult]:
     """Decide cases that say what is known, each as a tenant of its own of an empty database.
 
-    Raises InvalidInput for a case whose known items cannot be stored.
+    A case whose known items cannot be stored has failed, with the reason.
     """
     places = [await _place(app, f"case-{number}", case) for number, case in enumerate(cases, 1)]
     await app.run(True, concurrency, stop, on_progress)
-    return [await _result(app, place) for place in places]
+    return [await _result(app, place) if isinstance(place, _Place) else place for place in places]
 
 
 class _Place:
@@ -63,7 +63,7 @@ class _Place:
         self.ids: dict[str, str] = {}
 
 
-async def _place(app: App, tenant_id: str, case: RoutingCase) -> _Place:
+async def _place(app: App, tenant_id: str, case: RoutingCase) -> _Place | CaseResult:
     with in_name_of(tenant_id):
         await app.stores.agents.save(case.agent.agent(tenant_id))
         ids = {}
@@ -71,21 +71,22 @@ async def _place(app: App, tenant_id: str, case: RoutingCase) -> _Place:
             context = SubmitContext(
                 key=f"{SOURCE}:{tenant_id}:{number}", tenant_id=tenant_id, agent_id=case.agent.id
             )
-            receipt = await _stored(app.gate.submit(item.request(), context), case, item.id)
-            ids[str(receipt.target_id)] = item.id
+            try:
+                ids[await _stored(app.gate.submit(item.request(), context))] = item.id
+            except SkillWorkerError as error:
+                why = Message("eval.not_stored", item=item.id, why=error.sentences)
+                return judge(case, Decided(failed=why))
         ((feedback_id, _),) = await app.stores.inbox.add(SOURCE, [_piece(case, tenant_id)])
     place = _Place(case, tenant_id, feedback_id)
     place.ids = ids
     return place
 
 
-async def _stored(submitting: Awaitable[Receipt], case: RoutingCase, item_id: str) -> Receipt:
+async def _stored(submitting: Awaitable[Receipt]) -> str:
     receipt = await submitting
     if receipt.change_id is None:
-        raise SkillWorkerError(
-            Message("eval.not_stored", case=case.id, item=item_id, why=receipt.message)
-        )
-    return receipt
+        raise Refused(receipt.message)
+    return str(receipt.target_id)
 
 
 def _piece(case: RoutingCase, tenant_id: str) -> NewFeedback:

@@ -130,9 +130,13 @@ class Gate:
             task_status.started()
             return
         async with watching as watcher:
+            listed = await self._listed(caller)
             task_status.started()
             while True:
                 changed = await watcher.wait()
+                # What has just left the list is told of once more.
+                before, listed = listed, await self._listed(caller)
+                changed &= before | listed
                 await self._tell(types.ResourceListChangedNotification())
                 for uri in sorted(self.subscribed):
                     named = skills.skill_of(uri)
@@ -140,6 +144,15 @@ class Gate:
                         about = types.ResourceUpdatedNotificationParams(uri=AnyUrl(uri))
                         await self._tell(types.ResourceUpdatedNotification(params=about))
                 await asyncio.sleep(NOTICE_SECONDS)
+
+    async def _listed(self, caller: Caller) -> frozenset[str]:
+        """Return the skills on the agent's list, none while that cannot be read."""
+        try:
+            with caller.knowledge() as known:
+                return frozenset((await known.agent(caller.agent_id)).skills)
+        except SkillWorkerError as error:
+            log.warning("mcp.unwatched", error=error.message)
+            return frozenset()
 
     async def _tell(self, notice: BaseModel) -> None:
         dumped = notice.model_dump(by_alias=True, mode="json", exclude_none=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import anyio
@@ -16,7 +18,9 @@ from pydantic import BaseModel
 from starlette.requests import Request
 
 from core import __version__
+from core.domain import tracing
 from core.domain.messages import Message
+from core.domain.models.trace_context import TraceContext, read_context
 from core.entrypoints.mcp_knowledge import skills
 from core.entrypoints.mcp_knowledge.caller import Caller
 from core.entrypoints.mcp_knowledge.gate import Gate, Incoming, Outgoing, Watch, WhoAsks, answered
@@ -30,7 +34,51 @@ INSTRUCTIONS = (
 MOST_SUBSCRIBED = 1_000
 MOST_URI = 2_000  # characters
 _SUBSCRIBED: ContextVar[set[str]] = ContextVar("_SUBSCRIBED")
+_PLACE: ContextVar[_Place | None] = ContextVar("_PLACE", default=None)
 AskedT = TypeVar("AskedT")
+
+
+@dataclass
+class _Place:
+    """What a session takes of a limit; it is given back once."""
+
+    leave: Callable[[], None]
+    is_taken: bool = False
+    is_left: bool = False
+
+    def end(self) -> None:
+        if not self.is_left:
+            self.is_left = True
+            self.leave()
+
+
+@contextmanager
+def until_its_end(leave: Callable[[], None]) -> Iterator[None]:
+    """Call `leave` once the session that begins in the block ends; at the block's end if none does.
+
+    The SDK tells nobody that a session ends, but runs it in the context of the call that began it.
+    """
+    place = _Place(leave)
+    reset = _PLACE.set(place)
+    try:
+        yield
+    finally:
+        _PLACE.reset(reset)
+        if not place.is_taken:
+            place.end()
+
+
+@contextmanager
+def _placed() -> Iterator[None]:
+    place = _PLACE.get()
+    if place is None:  # over stdio
+        yield
+        return
+    place.is_taken = True
+    try:
+        yield
+    finally:
+        place.end()
 
 
 class KnowledgeServer(Server[object, Request]):
@@ -81,13 +129,14 @@ class KnowledgeServer(Server[object, Request]):
         subscribed = set[str]()
         _SUBSCRIBED.set(subscribed)
         onward, passed = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        async with anyio.create_task_group() as tasks, write_stream.clone() as out:
-            gate = Gate(out, tasks, subscribed, self._who, self._watch, self._methods)
-            tasks.start_soon(gate.work, read_stream, onward)
-            await super().run(
-                passed, write_stream, initialization_options, raise_exceptions, stateless
-            )
-            tasks.cancel_scope.cancel()
+        with _placed():
+            async with anyio.create_task_group() as tasks, write_stream.clone() as out:
+                gate = Gate(out, tasks, subscribed, self._who, self._watch, self._methods)
+                tasks.start_soon(gate.work, read_stream, onward)
+                await super().run(
+                    passed, write_stream, initialization_options, raise_exceptions, stateless
+                )
+                tasks.cancel_scope.cancel()
 
     def _caller(self) -> Caller:
         return self._who(self.request_context.request)
@@ -96,7 +145,8 @@ class KnowledgeServer(Server[object, Request]):
         return types.ListToolsResult(tools=[one.shown for one in tools_of(self._caller()).values()])
 
     async def _call_tool(self, asked: types.CallToolRequest) -> types.CallToolResult:
-        return await call_tool(self._caller(), asked.params.name, asked.params.arguments or {})
+        with tracing.under(_context_of(asked, self.request_context.request)):
+            return await call_tool(self._caller(), asked.params.name, asked.params.arguments or {})
 
     async def _list_resources(self, asked: types.ListResourcesRequest) -> types.ListResourcesResult:
         cursor = asked.params.cursor if asked.params else None
@@ -126,6 +176,20 @@ class KnowledgeServer(Server[object, Request]):
     async def _unsubscribe(self, asked: types.UnsubscribeRequest) -> types.EmptyResult:
         _SUBSCRIBED.get().discard(str(asked.params.uri))
         return types.EmptyResult()
+
+
+def _context_of(asked: types.CallToolRequest, request: Request | None) -> TraceContext | None:
+    """Return the trace context of a call: its own in `_meta`, else that of the HTTP request.
+
+    The request's own task has it too, but calls are answered in tasks of their session.
+    """
+    extra = (asked.params.meta and asked.params.meta.model_extra) or {}
+    given = [extra.get(name) for name in ("traceparent", "tracestate")]
+    parent, state = ([text] if isinstance(text, str) else [] for text in given)
+    if parent or request is None:
+        return read_context(parent, state)
+    headers = request.headers
+    return read_context(headers.getlist("traceparent"), headers.getlist("tracestate"))
 
 
 def _handler(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from anyio import CancelScope
 
 from core.domain.errors import NotFound
-from core.domain.models import EventFilter, Kind, RunEvent
+from core.domain.models import EventFilter, Kind, RunEvent, Scope
 from core.domain.ports import ChangeLog, Feed
 from core.domain.tasks import as_far_as, end_tasks, repeat
 from core.entrypoints.service.events import follow
@@ -105,8 +105,11 @@ class KnowledgeChanges:
                 watcher.rung.set()
 
     async def _agent_of(self, event: RunEvent) -> str | None:
-        """Return whose an applied change is; None, as all agents' may be, if it is not known."""
+        """Return whose an applied change is; None if it is for all agents, or not known."""
         try:
-            return (await self._changes.get(event.change_id or "")).agent_id
+            change = await self._changes.get(event.change_id or "")
         except NotFound:
             return None
+        states = (change.before, change.after)
+        is_shared = any(state is not None and state.reach.scope is Scope.TENANT for state in states)
+        return None if is_shared else change.agent_id

@@ -95,7 +95,7 @@ class AgentKnowledge:
             query, tenant_id=tenant, agent_id=agent.id, kind=Kind.MEMORY, limit=limit, user=user
         )
         known = {item.id: item for item in await self._of_ids(agent, [hit.id for hit in hits])}
-        out = self.session.app.uses.left_out(tenant, agent.id, query, [*known], self.now())
+        out = await self.session.app.uses.left_out(tenant, agent.id, [*known], self.now())
         found = [(hit, known[hit.id]) for hit in hits if hit.id in known.keys() - out]
         self._note(agent, Way.RECALLED, [item for _, item in found])
         return Recollection(

@@ -99,7 +99,7 @@ async def context_of(
     found = await app.stores.task_matches.find(task[:SEARCHED_CHARS], agent, user=user)
     chosen, at = select(task[:SEARCHED_CHARS], found), now()
     ids = [one.id for one in chosen]
-    out = app.uses.left_out(agent.tenant_id, agent.id, task, ids, at)
+    out = await app.uses.left_out(agent.tenant_id, agent.id, ids, at)
     block = render([one for one in chosen if one.id not in out], budget_tokens)
     app.uses.note([_use(agent, one, at) for one in block.shown])
     return _context(agent, block, (*said, *_cut(task)))

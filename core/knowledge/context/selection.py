@@ -16,15 +16,19 @@ from core.knowledge.search.tokens import stem, suffix_start
 SHOWN = {Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL}  # kinds of packages have no place in a block
 ENOUGH_WORDS = 1.0
 ENOUGH_MEANING = 0.6
+# Words that nearly suffice do, in an item that is near in meaning too: a task of few words shares
+# few. What is closer than this counts this many times.
+NEAR = 0.4
+_NEARNESS_WORTH = 3.0
 # Tables and skills go first: the best by words, and the nearest in meaning of their own kind. They
 # are few, and a memory or two long.
-TABLES_AND_SKILLS = ((Kind.DMN_RULE, 3, 2), (Kind.SKILL, 4, 3))
+TABLES_AND_SKILLS = ((Kind.DMN_RULE, 2, 2), (Kind.SKILL, 3, 3))
 # Then memories: by words what scores this part of the best, by meaning what is this part as close
-# as the nearest. The model puts all texts of one field close together, so that every fifth place
+# as the nearest. The model puts all texts of one field close together, so that every fourth place
 # alone is its own.
 PART_OF_WORDS = 0.2
 PART_OF_MEANING = 0.7
-_BY_WORDS, _BY_MEANING = 4, 1
+_BY_WORDS, _BY_MEANING = 3, 1
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -41,7 +45,9 @@ def select(task: str, found: Sequence[TaskMatch]) -> list[TaskMatch]:
 
 def _tells(one: TaskMatch) -> bool:
     """Whether an item alone shows that something is known of what a task is about."""
-    return one.matched >= ENOUGH_WORDS or (one.closeness or 0.0) >= ENOUGH_MEANING
+    near = one.closeness or 0.0
+    beside = _NEARNESS_WORTH * max(0.0, near - NEAR) if one.matched else 0.0
+    return one.matched + beside >= ENOUGH_WORDS or near >= ENOUGH_MEANING
 
 
 def is_named(task: str, kind: Kind, name: str) -> bool:

@@ -187,16 +187,30 @@ class FusedSearch:
         await self._words.refresh(tenant_id)
 
     async def meant(
-        self, text: str, *, tenant_id: str, agent_id: str | None, limits: Mapping[Kind, int]
+        self,
+        text: str,
+        *,
+        tenant_id: str,
+        agent_id: str | None,
+        limits: Mapping[Kind, int],
+        skills: Sequence[str],
     ) -> Sequence[KnownText] | None:
-        """Return the items of each kind nearest in meaning; None if no model answers in time."""
+        """Return the items of each kind nearest in meaning; None if no model answers in time.
+
+        Of skills only those on the agent's list, `skills`, are looked at.
+        """
         vector = await self._vector(text[:QUERY_CHARS], is_query=True)
         if vector is None:
             return None
         found = await asyncio.gather(
             *(
                 self._vectors.nearest(
-                    vector, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit
+                    vector,
+                    tenant_id=tenant_id,
+                    agent_id=agent_id,
+                    kind=kind,
+                    limit=limit,
+                    among=skills if kind is Kind.SKILL else None,
                 )
                 for kind, limit in limits.items()
             )

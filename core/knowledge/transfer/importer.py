@@ -16,7 +16,7 @@ from core.domain.errors import (
     Stale,
     TargetBusy,
 )
-from core.domain.hashing import memory_name, name_key, new_item_id, text_hash
+from core.domain.hashing import memory_name, name_key, text_hash
 from core.domain.input_formats.knowledge import KnowledgeLine
 from core.domain.messages import Message, joined
 from core.domain.models import (
@@ -54,41 +54,11 @@ from core.knowledge.transfer.lines import (
     line_key,
 )
 from core.knowledge.transfer.owners import Owner, Owners
+from core.knowledge.transfer.refusals import refusal
 from core.skills.bundle import bundle_hash
+from core.skills.published.wording import install_reason
 
-__all__ = ["OF_THE_LINE", "Imported", "Importer"]
-
-_SAYS = {
-    "same name": Message("import.same_name"),
-    "same text": Message("import.same_text"),
-}
-
-
-def refusal(line: KnowledgeLine, receipt: Receipt, key: str) -> str:
-    """Return why a line was refused and what to do about it. Rows are numbered as in the line."""
-    if receipt.hits:
-        hit = receipt.hits[0]
-        says = _SAYS.get(hit.why, Message("import.near"))
-        return Message("import.beside", kind=hit.kind, id=hit.id, name=hit.name, says=says)
-    message = receipt.message
-    rows = len(line.entry.rule.rows) if line.entry.rule else 0
-    for number in range(1, 1 + rows):
-        message = _numbered(message, new_item_id("row", f"{key}#{number}"), number)
-    return message
-
-
-def _numbered(text: str, row_id: str, number: int) -> str:
-    """Return a text with the number of a row for its id in quotes."""
-    if not isinstance(text, Message):
-        return text.replace(f"'{row_id}'", str(number))
-    english, parameters = text.english, dict(text.parameters)
-    for name, value in text.parameters.items():
-        if value == row_id:
-            english = english.replace(f"'{{{name}}}'", f"{{{name}}}")
-            parameters[name] = number
-        elif isinstance(value, str):
-            parameters[name] = _numbered(value, row_id, number)
-    return Message.of(text.code, english, parameters)
+__all__ = ["OF_THE_LINE", "Imported", "Importer", "would_wait"]
 
 
 def create_request(line: KnowledgeLine, reason: str) -> ChangeRequest:
@@ -119,7 +89,9 @@ def replace_request(line: KnowledgeLine, target_id: str, reason: str) -> ChangeR
 
 def _request(line: KnowledgeLine, given: Mapping[str, object]) -> ChangeRequest:
     if line.entry.kind is Kind.SKILL:
-        return SkillRequest.model_validate({**given, "folder": line.folder})
+        return SkillRequest.model_validate(
+            {**given, "folder": line.folder, "published": line.published}
+        )
     if line.entry.kind is Kind.MEMORY:
         reach = line.entry.model_dump(include={"valid_until", "scope", "user"})
         return MemoryRequest.model_validate({**given, **reach, "content": line.text})
@@ -444,6 +416,8 @@ class Importer:
         return earlier.reason if earlier and earlier.status in _OPEN else self._reason(line)
 
     def _reason(self, line: KnowledgeLine) -> str:
+        if line.published is not None:
+            return install_reason(line.published)
         if line.number == 0:  # a skill's folder or file has no lines
             return Message("import.reason_whole", origin=self.origin)
         return Message("import.reason", origin=self.origin, n=line.number)
@@ -473,12 +447,12 @@ def _imported(line: KnowledgeLine, receipt: Receipt, key: str) -> Imported:
 def _outcome(receipt: Receipt) -> Literal["created", "updated", "known", "held"]:
     if receipt.status is ReceiptStatus.KNOWN:
         return "known"
-    if receipt.status is ReceiptStatus.HELD or _would_wait(receipt):
+    if receipt.status is ReceiptStatus.HELD or would_wait(receipt):
         return "held"
     return "created" if receipt.operation is Operation.CREATE else "updated"
 
 
-def _would_wait(receipt: Receipt) -> bool:
+def would_wait(receipt: Receipt) -> bool:
     """Whether a change of a dry run would be held."""
     said = receipt.message
     return receipt.status is ReceiptStatus.PREPARED and getattr(said, "code", "") == "receipt.waits"

@@ -66,6 +66,7 @@ def line_key(line: KnowledgeLine, owner: Owner) -> str:
     parts = [owner.tenant_id, owner.agent_id, entry.kind, entry.id, entry.name, content]
     # Only where it is stated: the keys of earlier imports stay as they are stored.
     parts += [str(part) for part in (entry.valid_until, entry.scope, entry.user) if part]
+    parts += [line.published.model_dump_json()] if line.published else []
     return f"import:{text_hash(json.dumps(parts))}"
 
 

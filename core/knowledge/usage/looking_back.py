@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from core.domain.models.effect import Came, Complaint, EndedPiece, Lesson
 from core.domain.models.knowledge import Kind
@@ -13,6 +13,7 @@ from core.knowledge.duplicates import is_repeated
 from core.knowledge.usage.config import EffectRules
 
 PIECES = 200  # a round
+MOST_FOLDED = 10_000  # counters a look
 NEAREST = 20  # items that a piece is compared with
 EARLIER_DAYS, EARLIER = 90, 500  # what was said before an item was learnt, and how much of it
 
@@ -33,6 +34,7 @@ class LookingBack:
         """Look at all that has ended since, and write the proposals that are due."""
         await self.look()
         await self.propose()
+        await self.fold()
 
     async def look(self) -> int:
         """Look at what has ended since, until there is no more; return how many pieces."""
@@ -50,6 +52,14 @@ class LookingBack:
         return await self.log.propose(
             self.now(), unused_days=self.rules.unused_days, recurring=self.rules.recurring
         )
+
+    async def fold(self) -> int:
+        """Add up uses of days that are told apart no more, and return how many there were.
+
+        At most one batch a look: what is more has time.
+        """
+        before = self.now().astimezone(UTC).date() - timedelta(days=self.rules.keep_days)
+        return await self.log.fold(before, limit=MOST_FOLDED)
 
     async def complaints(self, piece: EndedPiece) -> Sequence[Complaint]:
         """Return the complaints of a piece, and those before it that are near what it taught."""

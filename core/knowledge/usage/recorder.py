@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from random import SystemRandom
 from typing import NamedTuple
 
 import structlog
@@ -19,12 +20,11 @@ from core.domain.models.uses import Arm, OutcomeReport, Use, UseCount, Way
 from core.domain.ports import Observer, UseLog
 from core.domain.tasks import end_tasks, over_all_tenants
 from core.knowledge.usage.config import HoldoutRules
-from core.knowledge.usage.trial import does_without
 
 FLUSH_SECONDS = 1.0
 ENOUGH = 500  # counters that wait, at which they are stored at once
 MOST_WAITING = 10_000  # counters, beyond which items are not told apart any more
-# An outcome ends the arms of the tasks that its agent began so long before it.
+# An outcome ends the task that its agent began at most so long before it.
 TASK_SECONDS = 3600.0
 
 log = structlog.get_logger(__name__)
@@ -55,35 +55,32 @@ class _Count:
         self.last_at = max(self.last_at, last_at)
 
 
-@dataclass(slots=True)
-class _Batch:
-    """Counters and arms; of the arms of an item and agent the last stands."""
+_Counts = dict[_Key, _Count]
 
-    counts: dict[_Key, _Count]
-    arms: dict[tuple[str, str, str], Arm]
 
-    def __len__(self) -> int:
-        return len(self.counts) + len(self.arms)
-
-    def stored(self) -> tuple[list[UseCount], list[Arm]]:
-        """Return the batch as it is stored."""
-        return [_use_count(key, count) for key, count in self.counts.items()], [*self.arms.values()]
-
-    def alone(self) -> list[_Batch]:
-        """Return each counter and arm as a batch."""
-        counts = [_Batch({key: count}, {}) for key, count in self.counts.items()]
-        return [*counts, *(_Batch({}, {key: arm}) for key, arm in self.arms.items())]
+def _lot() -> float:
+    return SystemRandom().random()
 
 
 class Recorder:
-    """The port `Uses`. Nobody waits for the database but who reports an outcome."""
+    """The port `Uses`. Only an outcome, and a task that an item on trial matches, await the log.
 
-    def __init__(self, stored: UseLog, observe: Observer, holdout: HoldoutRules) -> None:
+    `lot` returns a number from 0 to below 1.
+    """
+
+    def __init__(
+        self,
+        stored: UseLog,
+        observe: Observer,
+        holdout: HoldoutRules,
+        lot: Callable[[], float] = _lot,
+    ) -> None:
         self._log = stored
         self._observe = observe
         self._holdout = holdout
         self._on_trial = frozenset(holdout.items)
-        self._waiting = _Batch({}, {})
+        self._lot = lot
+        self._waiting: _Counts = {}
         self._is_any, self._is_enough = asyncio.Event(), asyncio.Event()
         self._flushing = asyncio.Lock()
 
@@ -107,10 +104,14 @@ class Recorder:
         except Exception:  # what is answered must not depend on what is recorded
             log.exception("uses.broke")
 
-    def left_out(
-        self, tenant_id: str, agent_id: str, task: str, matched: Sequence[str], at: datetime
+    async def left_out(
+        self, tenant_id: str, agent_id: str, matched: Sequence[str], at: datetime
     ) -> Collection[str]:
-        """Return which items on trial this task does without."""
+        """Return which items on trial the agent's task does without.
+
+        It is drawn once a task: a task is what an agent asks until it reports an outcome, for an
+        hour at most. The draw is kept in the log, so that all ways and processes agree.
+        """
         if self._on_trial.isdisjoint(matched):
             return frozenset()
         arms = [
@@ -119,19 +120,18 @@ class Recorder:
                 agent_id=agent_id,
                 item_id=item_id,
                 at=at,
-                left_out=does_without(self._holdout, tenant_id, agent_id, item_id, task),
+                left_out=self._lot() < self._holdout.share,
             )
-            for item_id in self._on_trial.intersection(matched)
+            for item_id in sorted(self._on_trial.intersection(matched))
         ]
-        for arm in arms:
-            self._waiting.arms[tenant_id, agent_id, arm.item_id] = arm
-        self._wake()
-        return frozenset(arm.item_id for arm in arms if arm.left_out)
+        try:
+            return frozenset(await self._log.draw(arms, at - timedelta(seconds=TASK_SECONDS)))
+        except SkillWorkerError as error:
+            log.warning("uses.undrawn", count=len(arms), error=error.message)
+            return frozenset()
 
     async def report(self, outcome: OutcomeReport) -> Sequence[str]:
-        """Store an outcome, after all that was noted before it."""
-        if self._on_trial:
-            await self.flush()
+        """Store an outcome."""
         since = outcome.at - timedelta(seconds=TASK_SECONDS)
         return await self._log.add_outcome(outcome, since)
 
@@ -176,26 +176,26 @@ class Recorder:
                 log.warning("uses.delayed", count=len(self._waiting), error=error.message)
                 await asyncio.sleep(FLUSH_SECONDS)
 
-    async def _store(self, batch: _Batch) -> None:
+    async def _store(self, counts: _Counts) -> None:
         try:
-            await self._log.add(*batch.stored())
+            await self._log.add([_use_count(key, count) for key, count in counts.items()])
         except SkillWorkerError as error:
             if error.retryable:
                 raise
-            await self._store_each(batch)
+            await self._store_each(counts)
 
-    async def _store_each(self, batch: _Batch) -> None:
+    async def _store_each(self, counts: _Counts) -> None:
         """Store what can be stored of a batch with something in it that the database refuses."""
-        for one in batch.alone():
+        for key, count in counts.items():
             try:
-                await self._log.add(*one.stored())
+                await self._log.add([_use_count(key, count)])
             except SkillWorkerError as error:
                 if error.retryable:
                     raise
                 log.error("uses.lost", count=1, error=error.message)  # noqa: TRY400 - as above
 
     def _count(self, key: _Key, times: int, first_at: datetime, last_at: datetime) -> None:
-        counts = self._waiting.counts
+        counts = self._waiting
         known = counts.get(key)
         if known is None and len(counts) >= MOST_WAITING:
             key = key._replace(item_id="", version=0, digest="")
@@ -211,16 +211,15 @@ class Recorder:
         if len(self._waiting) >= ENOUGH:
             self._is_enough.set()
 
-    def _take(self) -> _Batch:
-        taken, self._waiting = self._waiting, _Batch({}, {})
+    def _take(self) -> _Counts:
+        taken, self._waiting = self._waiting, {}
         self._is_any.clear()
         self._is_enough.clear()
         return taken
 
-    def _put_back(self, taken: _Batch) -> None:
-        for key, count in taken.counts.items():
+    def _put_back(self, taken: _Counts) -> None:
+        for key, count in taken.items():
             self._count(key, count.times, count.first_at, count.last_at)
-        self._waiting.arms = {**taken.arms, **self._waiting.arms}
         self._is_any.set()
 
 

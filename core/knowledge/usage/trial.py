@@ -1,12 +1,10 @@
-"""Whether tasks end better with an item: Fisher's exact test, and which tasks do without it."""
+"""Whether tasks end better with an item: Fisher's exact test."""
 
 from __future__ import annotations
 
-import hashlib
 from math import exp, lgamma
 
 from core.domain.models.effect import Basis, Ended, Judgement, Trial
-from core.knowledge.usage.config import HoldoutRules
 
 LEAST = 5  # tasks a side, below which nothing is said
 LEVEL = 0.05
@@ -50,15 +48,3 @@ def best_trial(arms: tuple[Ended, Ended], observed: tuple[Ended, Ended]) -> Tria
     has_arms = any(arm.total for arm in arms)
     basis = Basis.HOLDOUT if has_arms else Basis.OBSERVED
     return judged(basis, *(arms if has_arms else observed))
-
-
-def does_without(
-    rules: HoldoutRules, tenant_id: str, agent_id: str, item_id: str, task: str
-) -> bool:
-    """Whether a task that an item on trial matches does without it.
-
-    The same task always gets the same answer; of two items on trial each is drawn for itself.
-    """
-    named = "\0".join((tenant_id, agent_id, item_id, task))
-    drawn = hashlib.sha256(named.encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(drawn[:8], "big") < rules.share * 2**64

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
@@ -12,6 +13,7 @@ from pydantic import JsonValue
 
 from core.domain.errors import BundleInvalid
 from core.domain.messages import Message
+from core.skills.validation.document import KEYS_OF_TOOLS
 from core.skills.validation.head_reader import find_head, read_head
 from core.skills.validation.head_values import HeadError, Node
 
@@ -117,7 +119,9 @@ def set_description(document: str, text: str) -> str:
     raise BundleInvalid(Message("head.no_edit"))
 
 
-FIELDS = ("allowed-tools", "license", "compatibility", "metadata")
+FIELDS = ("allowed-tools", "license", "compatibility", "metadata", *KEYS_OF_TOOLS)
+_LISTS = frozenset(("paths", "arguments"))
+_FLAGS = frozenset(("disable-model-invocation", "user-invocable"))
 _ENTRY = r"^{indent}(?:{key}|\"{key}\"|'{key}')[ ]*:(?=[ \r\n]|$)"
 _PAIR = re.compile(r"\s*([^\s:][^:]*?)\s*:(?:\s+(.*?))?\s*")
 
@@ -125,7 +129,8 @@ _PAIR = re.compile(r"\s*([^\s:][^:]*?)\s*:(?:\s+(.*?))?\s*")
 def set_field(document: str, field: str, text: str | None) -> str:
     """Set one of FIELDS, or one entry of the metadata (`metadata.KEY`); None removes it.
 
-    The metadata as a whole are lines of `key: value`. Every other byte of the document stays.
+    The metadata as a whole are lines of `key: value`, `paths` and `arguments` one a line or between
+    commas, `hooks` YAML without `[...]` and `{...}`. Every other byte of the document stays.
     Raises BundleInvalid if there is no such field, none to remove, or the head cannot be edited.
     """
     key, dot, entry = field.partition(".")
@@ -135,13 +140,55 @@ def set_field(document: str, field: str, text: str | None) -> str:
     if entry:
         return _set_entry(document, entry, text)
     if text is None:
-        wanted: _Value | None = None
-    else:
-        wanted = _pairs(text) if key == "metadata" else text.strip()
-    return _with_value(document, key, wanted)
+        return _with_value(document, key, None)
+    if key == "hooks":
+        return _with_lines(document, key, *_yaml(text))
+    if key in _FLAGS:
+        return _with_lines(document, key, *_flag(key, text))
+    if key in _LISTS:
+        return _with_value(document, key, _listed(text))
+    return _with_value(document, key, _pairs(text) if key == "metadata" else text.strip())
 
 
-_Value = str | dict[str, str]
+_Value = str | list[str] | dict[str, str]
+
+
+def _listed(text: str) -> list[str]:
+    """Return a list as it is given: an item a line, with or without a hyphen, or with commas."""
+    found = [re.sub(r"^-\s+", "", line.strip()) for line in re.split(r"[\n,]", text)]
+    return [_unquoted(item) for item in found if item]
+
+
+def _unquoted(text: str) -> str:
+    quote = text[:1]
+    is_quoted = quote in {'"', "'"} and len(text) > 1 and text.endswith(quote)
+    return text[1:-1] if is_quoted else text
+
+
+def _flag(key: str, text: str) -> tuple[str, object]:
+    """Return the line of a truth value, which tools take unquoted alone, and its text."""
+    value = text.strip().lower()
+    if value not in {"true", "false"}:
+        raise BundleInvalid(Message("edit.no_flag", field=key, value=text.strip()))
+    return f"{key}: {value}\n", value
+
+
+def _yaml(text: str) -> tuple[str, object]:
+    """Return the lines of `hooks` as they are given, and what they read as. Raises BundleInvalid.
+
+    They are not written anew: here all scalars are text, and a tool wants numbers as numbers.
+    """
+    lines = textwrap.dedent(text.replace("\r\n", "\n").expandtabs(2)).strip("\n").splitlines()
+    if lines and lines[0].rstrip() == "hooks:":
+        lines = textwrap.dedent("\n".join(lines[1:])).splitlines()
+    entry = "hooks:\n" + "".join(f"  {line}".rstrip() + "\n" for line in lines)
+    try:
+        node = read_head(entry)["hooks"]
+    except (HeadError, KeyError) as error:
+        raise BundleInvalid(Message("edit.no_yaml", field="hooks", why=error)) from error
+    if not isinstance(node.value, dict) or not node.value or len(read_head(entry)) > 1:
+        raise BundleInvalid(Message("edit.no_mapping", field="hooks"))
+    return entry, _plain(node)
 
 
 def _set_entry(document: str, entry: str, text: str | None) -> str:
@@ -163,17 +210,25 @@ def _set_entry(document: str, entry: str, text: str | None) -> str:
 
 
 def _with_value(document: str, key: str, value: _Value | None) -> str:
-    """Replace, add or remove the lines of a top-level key. Raises BundleInvalid."""
+    """Replace, add or remove a top-level key. Raises BundleInvalid."""
+    return _with_lines(document, key, _entry(key, value), value)
+
+
+def _with_lines(document: str, key: str, entry: str, value: object) -> str:
+    """Replace, add or, with "", remove the lines of a top-level key, which then reads as `value`.
+
+    Raises BundleInvalid.
+    """
     before = read_values(document)
     start, end, _ = find_head(document)
     source = document[start:end]
     if key in before:
         first, last = _lines_of(source, key, before[key])
-    elif value is None:
+    elif not entry:
         raise BundleInvalid(Message("edit.no_field", field=key, fields=_list(before)))
     else:
         first = last = len(source)
-    edited = source[:first] + _entry(key, value, _newline(source)) + source[last:]
+    edited = source[:first] + entry.replace("\n", _newline(source)) + source[last:]
     changed = document[:start] + edited + document[end:]
     wanted = {name: _plain(node) for name, node in before.items() if name != key}
     if value is not None:
@@ -197,14 +252,15 @@ def _lines_of(source: str, key: str, node: Node) -> tuple[int, int]:
     return found[-1], len(source) if after < 0 else after + 1
 
 
-def _entry(key: str, value: _Value | None, newline: str) -> str:
+def _entry(key: str, value: _Value | None) -> str:
     """Return the lines of a key, nothing for none."""
     if value is None:
         return ""
     if isinstance(value, str):
-        return f"{key}: {_scalar(value)}{newline}"
-    lines = [f"  {_scalar(name)}: {_scalar(text)}{newline}" for name, text in value.items()]
-    return f"{key}:{newline}{''.join(lines)}"
+        return f"{key}: {_scalar(value)}\n"
+    if isinstance(value, list):
+        return f"{key}:\n" + "".join(f"  - {_scalar(item)}\n" for item in value)
+    return f"{key}:\n" + "".join(f"  {_scalar(n)}: {_scalar(text)}\n" for n, text in value.items())
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -26,6 +26,11 @@ MAX_COMPATIBILITY = 500
 MAX_BODY_LINES = 500
 MAX_BODY_TOKENS = 5_000
 KEYS = ("name", "description", "license", "allowed-tools", "metadata", "compatibility")
+# What coding tools read besides: kept and written, though the specification does not have it.
+KEYS_OF_TOOLS = (
+    *("paths", "arguments", "argument-hint", "context", "agent", "model", "hooks"),
+    *("disable-model-invocation", "user-invocable"),
+)
 # Words that platforms refuse in the name of an uploaded skill.
 RESERVED = ("claude", "anthropic")
 
@@ -199,7 +204,9 @@ def _folder_problems(folder_name: str, name: str) -> Iterator[Problem]:
 
 def _other_problems(head: dict[str, Node]) -> Iterator[Problem]:
     for key in head:
-        if key not in KEYS:
+        if key in KEYS_OF_TOOLS:
+            yield _warning("key-of-tools", Message("skill.key_of_tools", key=key), "")
+        elif key not in KEYS:
             message = Message("skill.key_unknown", key=cut(key), keys=", ".join(KEYS))
             yield _warning("key-unknown", message, Message("skill.hint_metadata"))
     value = head["compatibility"].value if "compatibility" in head else "none"

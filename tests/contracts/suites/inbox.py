@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import pytest
 
+from core.domain import tracing
 from core.domain.errors import InvalidInput, LeaseLost, NotFound
 from core.domain.hashing import matching_prefix
 from core.domain.messages import Message
@@ -20,6 +21,7 @@ from core.domain.models import (
     NewFeedback,
     Outcome,
     RunEvent,
+    TraceContext,
     Usage,
     Verdict,
     VerdictStatus,
@@ -75,6 +77,16 @@ class InboxContract:
         assert (found.status, found.attempts, found.generation) == (FeedbackStatus.QUEUED, 0, 1)
         assert found.created_at is not None
         assert found.created_at.utcoffset() is not None
+
+    async def test_the_trace_of_the_call_that_brings_it_stays_with_it(self, inbox: Inbox) -> None:
+        context = TraceContext(traceparent=f"00-{'a' * 32}-{'b' * 16}-01", tracestate="them=1")
+        with tracing.under(context):
+            traced = await added(inbox)
+        untraced = await added(inbox, piece("s-2"))
+        assert (await inbox.get(traced)).trace == context
+        assert (await claimed(inbox, traced)).trace == context
+        assert (await claimed(inbox, untraced)).trace is None
+        assert "trace" not in (await inbox.get(traced)).model_dump()
 
     async def test_what_has_no_time_was_said_when_it_came_in(self, inbox: Inbox) -> None:
         new = [piece(f"s-{n}").model_copy(update={"said_at": None}) for n in range(2)]

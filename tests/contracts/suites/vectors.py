@@ -74,6 +74,17 @@ class VectorsContract:
         assert everyone == {"own", "others", "shared", "rule"}
         assert await nearest(vectors, kind=Kind.DMN_RULE) == [("rule", 1.0)]
 
+    async def test_only_those_among_which_to_look_are_found(
+        self, vectors: Vectors, index: SearchIndex
+    ) -> None:
+        for item_id in ("near", "far", "shared"):
+            await index.put(memory(item_id, item_id))
+        await embed(vectors, {"near": EAST, "far": BETWEEN, "shared": EAST})
+        given = {"tenant_id": "t", "agent_id": "a", "kind": Kind.MEMORY, "limit": 1}
+        found = await vectors.nearest(EAST, **given, among=("far", "nobody's"))  # type: ignore[arg-type]
+        assert [known.id for known in found] == ["far"]
+        assert not await vectors.nearest(EAST, **given, among=())  # type: ignore[arg-type]
+
     async def test_a_changed_document_has_no_vector_until_it_has_its_own(
         self, vectors: Vectors, index: SearchIndex
     ) -> None:

@@ -101,7 +101,7 @@ DELETE FROM changes WHERE feedback_id = ANY(%(ids)s) AND status = 'prepared'
 -- As long as they are the person's; `digest` and `source_id` stay, so that a source that offers the
 -- same piece again is told that it is known.
 UPDATE feedback SET author = erased_author(tenant_id, %(author)s), content = '[erased]', task = '',
-    events = '[]', output = NULL, thread = NULL, in_reply_to = NULL, said = NULL,
+    events = '[]', output = NULL, thread = NULL, in_reply_to = NULL, said = NULL, trace = NULL,
     error = CASE WHEN error IS NOT NULL THEN '[erased]' END
 WHERE id = ANY(%(ids)s) AND author = %(author)s
 
@@ -247,6 +247,7 @@ WHERE b.sha256 = ANY(%(hashes)s) AND b.sha256 NOT IN (
     SELECT f.value ->> 'sha256'
     FROM (SELECT before AS state FROM changes UNION ALL SELECT after FROM changes
           UNION ALL SELECT proposed FROM changes
+          UNION ALL SELECT request -> 'published' FROM changes WHERE request ? 'published'
           UNION ALL SELECT jsonb_build_object('files', previous_files) FROM history
           UNION ALL SELECT jsonb_build_object('files', new_files) FROM history) AS s
     CROSS JOIN LATERAL jsonb_each(CASE WHEN jsonb_typeof(s.state -> 'files') = 'object'

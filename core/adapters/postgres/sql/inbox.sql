@@ -7,7 +7,7 @@ WITH piece AS (
     SELECT * FROM jsonb_to_recordset(%(pieces)s) AS given (
         id text, source_id text, digest text, tenant_id text, agent_ids text[], task text,
         content text, author text, events jsonb, said_at timestamptz, in_reply_to text,
-        thread text, output jsonb, masked jsonb, roles text[], place integer)
+        thread text, output jsonb, masked jsonb, roles text[], trace jsonb, place integer)
     WHERE NOT EXISTS (
         SELECT FROM feedback f WHERE f.source = %(source)s AND f.source_id = given.source_id)
 ), tenant AS (
@@ -19,12 +19,12 @@ WITH piece AS (
 )
 INSERT INTO feedback (
     id, source, source_id, digest, tenant_id, agent_ids, task, content, author, events, said_at,
-    claimed_said_at, in_reply_to, thread, output, masked, roles, turn, created_at)
+    claimed_said_at, in_reply_to, thread, output, masked, roles, trace, turn, created_at)
 SELECT id, %(source)s, source_id, digest, tenant_id, agent_ids, task, content, author, events,
        CASE WHEN said_at <= now() + interval '5 minutes' THEN said_at
             ELSE now() + place * interval '1 microsecond' END,
        CASE WHEN said_at > now() + interval '5 minutes' THEN said_at END,
-       in_reply_to, thread, nullif(output, 'null'), masked, roles,
+       in_reply_to, thread, nullif(output, 'null'), masked, roles, nullif(trace, 'null'),
        least(turn + row_number() OVER (PARTITION BY tenant_id ORDER BY place), 2147483647),
        now() + place * interval '1 microsecond'
 FROM piece JOIN tenant USING (tenant_id)

@@ -18,6 +18,7 @@ SELECT * FROM (
            END AS valid_to,
            c.origin, c.reason, c.relationship, c.reverts, c.edited_by, c.decided_by, c.decision,
            c.decided_at, f.author, f.created_at AS said_at,
+           (SELECT m.said FROM change_messages m WHERE m.change_id = h.change_id) AS said,
            row_number() OVER backwards AS place,
            sum(coalesce(octet_length(h.previous_content), 0)
                + coalesce(octet_length(h.new_content), 0)) OVER backwards AS bytes

@@ -10,8 +10,10 @@ from core.entrypoints.cli.knowledge.context import context
 from core.entrypoints.cli.knowledge.effect import effect
 from core.entrypoints.cli.knowledge.exporting import export
 from core.entrypoints.cli.knowledge.importing import import_
+from core.entrypoints.cli.knowledge.promoting import promote
 from core.entrypoints.cli.knowledge.searching import search
 from core.entrypoints.cli.knowledge.showing import show
+from core.entrypoints.cli.knowledge.syncing import sync
 from core.entrypoints.cli.knowledge.tenants import known_owner, refresh_skills, tenants_of
 from core.entrypoints.cli.knowledge.versions import history, restore
 from core.entrypoints.cli.options import AgentId, Json, KindName, KindOption, Tenant
@@ -35,6 +37,8 @@ app.command("context")(context)
 app.command("history")(history)
 app.command("restore")(restore)
 app.command("effect")(effect)
+app.command("promote")(promote)
+app.command("sync")(sync)
 
 
 @app.command("list")

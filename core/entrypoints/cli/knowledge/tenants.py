@@ -84,6 +84,28 @@ async def known_agent(opened: App, agent_id: str, tenant: str | None) -> Agent:
     return found[tenant] if tenant is not None else next(iter(found.values()))
 
 
+async def known_or_only_agent(opened: App, agent_id: str | None, tenant: str | None) -> Agent:
+    """Return the agent of that id; without one the only agent there is, of the tenant if named.
+
+    Raises NotFound, WrongCall if there are several.
+    """
+    if agent_id is not None:
+        return await known_agent(opened, agent_id, tenant)
+    if tenant is not None:
+        await known_tenant(opened, tenant)
+    agents = await opened.stores.agents.list(tenant)
+    if not agents:
+        raise NotFound(Message("cli.no_agents"), hint=Message("see.agents"))
+    if len(agents) > 1:
+        more = Message("edit.and_more", n=len(agents) - _LISTED) if len(agents) > _LISTED else ""
+        listed = ", ".join(agent.id for agent in agents[:_LISTED])
+        raise WrongCall(
+            Message("cli.several_agents", agents=listed, more=more),
+            hint=Message("access.say_agent"),
+        )
+    return agents[0]
+
+
 async def tenant_of(opened: App, tenant: str | None, agent_id: str | None) -> str | None:
     """Return the tenant that is named, else the one that has such an agent, if any.
 

@@ -8,12 +8,14 @@ import typer
 
 from core.entrypoints.cli.knowledge.showing import find_known
 from core.entrypoints.cli.options import DryRun, Json, KindName, KindOption, Tenant
-from core.entrypoints.cli.output import print_page, print_table
+from core.entrypoints.cli.output import print_json, print_table
 from core.entrypoints.cli.receipts import has_failed, tell_receipt
 from core.entrypoints.cli.session import with_app
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from pydantic import JsonValue
 
     from core.app.program import App
     from core.domain.models import KnowledgeItem, Receipt
@@ -25,12 +27,16 @@ def history(
     item_id: ItemId, tenant: Tenant = None, kind: KindOption = None, as_json: Json = False
 ) -> None:
     """List the versions of an item, newest first: from when to when, and what made each."""
-    items = with_app(lambda opened: _versions(opened, item_id, tenant, kind))
+    items, reasons = with_app(lambda opened: _versions(opened, item_id, tenant, kind))
     if as_json:
-        print_page(items)
+        told: list[JsonValue] = [
+            {**item.model_dump(mode="json"), "reason": reasons.get(item.change_id, "")}
+            for item in items
+        ]
+        print_json({"items": told, "next": None})
         return
     print_table(
-        ("VERSION", "FROM", "UNTIL", "RELATIONSHIP", "NAME", "CHANGE", "FEEDBACK"),
+        ("VERSION", "FROM", "UNTIL", "RELATIONSHIP", "NAME", "CHANGE", "FEEDBACK", "REASON"),
         [
             (
                 i.version,
@@ -40,6 +46,7 @@ def history(
                 i.name,
                 i.change_id,
                 i.feedback_id,
+                reasons.get(i.change_id, ""),
             )
             for i in items
         ],
@@ -63,10 +70,15 @@ def restore(
 
 async def _versions(
     opened: App, item_id: str, tenant: str | None, kind: KindName | None
-) -> Sequence[KnowledgeItem]:
+) -> tuple[Sequence[KnowledgeItem], Mapping[str | None, str]]:
+    """Return the versions, newest first, and the reasons of the changes that made them."""
+    from core.knowledge.history import MAX_VERSIONS
+
     item = await find_known(opened, item_id, tenant, kind)
-    found = await opened.stores.knowledge.versions(item.kind, item.tenant_id, item.id)
-    return [*reversed(found)]
+    whose = (item.kind, item.tenant_id, item.id)
+    found = await opened.stores.knowledge.versions(*whose)
+    made = await opened.stores.lineage.made(*whose, limit=MAX_VERSIONS, max_bytes=0)
+    return [*reversed(found)], {one.by.change_id: one.by.reason for one in made}
 
 
 async def _restore(

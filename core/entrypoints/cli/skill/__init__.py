@@ -13,6 +13,8 @@ from core.entrypoints.cli.options import Json, Tenant
 from core.entrypoints.cli.output import talk
 from core.entrypoints.cli.skill.exporting import export
 from core.entrypoints.cli.skill.importing import import_
+from core.entrypoints.cli.skill.installing import install, remove, upgrade
+from core.entrypoints.cli.skill.listing import list_
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,6 +91,10 @@ def inspect(file: File, as_json: Json = False) -> None:
 
 app.command("import")(import_)
 app.command("export")(export)
+app.command("install")(install)
+app.command("upgrade")(upgrade)
+app.command("remove")(remove)
+app.command("list")(list_)
 
 
 @app.command("graph")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from core.app.program import App
+    from core.domain.models import Bundle
     from core.knowledge.transfer.importer import Imported, Importer
     from core.skill_quick_validate import Problem
     from core.skills.bundle import SkillRead
@@ -34,7 +36,10 @@ _GO_ON = "repeat the import to go on"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a skill came to: `message` is why it was refused, `warnings` are the gate's own."""
+    """What a skill came to: `message` is why it was refused, `warnings` are the gate's own.
+
+    `facts` are further fields of the JSON.
+    """
 
     source: str
     name: str
@@ -42,6 +47,7 @@ class Outcome:
     problems: Sequence[Problem] = ()
     warnings: Sequence[str] = ()
     message: str = ""
+    facts: Mapping[str, JsonValue] = field(default_factory=dict)
 
     @property
     def data(self) -> JsonValue:
@@ -55,6 +61,7 @@ class Outcome:
             "message": self.message,
             "problems": problems_json(self.problems),
             "warnings": [*self.warnings],
+            **self.facts,
         }
 
 
@@ -196,32 +203,15 @@ async def _bring_in(
 def _in_order(sources: Sequence[Path]) -> list[Path]:
     """Return skills after those that they refer to, so that no reference dangles for a moment."""
     from core.skills.bundle import NoSkill
-    from core.skills.references import find_references
+    from core.skills.references import in_order
 
     if len(sources) == 1:
         return [*sources]
-    referred: dict[Path, set[str]] = {}
-    named: dict[str, Path] = {}
+    bundles: dict[Path, Bundle] = {}
     for source in sources:
-        try:
-            bundle = _read(source).bundle
-        except (NoSkill, InvalidInput):
-            continue
-        named.setdefault(bundle.name, source)
-        referred[source] = {found.skill for found in find_references(bundle) if found.skill}
-    ordered: dict[Path, None] = {}
-
-    def visit(source: Path, above: frozenset[Path]) -> None:
-        for name in sorted(referred.get(source, ())):
-            other = named.get(name)
-            if other is not None and other not in above and other not in ordered:
-                visit(other, above | {other})
-        ordered[source] = None
-
-    for source in sources:
-        if source not in ordered:
-            visit(source, frozenset({source}))
-    return [*ordered]
+        with suppress(NoSkill, InvalidInput):
+            bundles[source] = _read(source).bundle
+    return [*in_order(bundles), *(source for source in sources if source not in bundles)]
 
 
 def _shown(source: Path) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from alembic import op
 
 revision = "0023"
-down_revision = "0019"
+down_revision = "0021"
 
 
 def upgrade() -> None:

@@ -44,6 +44,8 @@ def because(visit: Visit, cause: Cause) -> Markup:
     facts = [cause.author or "", visit.ago(cause.said_at) if cause.said_at else ""]
     if cause.decided_by:
         facts.append(visit.say("knowledge.approved_by", name=cause.decided_by))
+    if cause.origin is Origin.IMPORT and cause.reason:  # which says where it came from
+        facts.append(visit.translated(cause.reason))
     said = " · ".join(filter(None, facts))
     if said:
         parts.append(el("div", said, class_="muted small"))

@@ -1,0 +1,14 @@
+"""Whose trace a piece of feedback belongs to; the SQL is in the file beside."""
+
+from pathlib import Path
+
+from alembic import op
+
+revision = "0021"
+down_revision = "0020"
+
+
+def upgrade() -> None:
+    """Run the SQL file as it is."""
+    script = Path(__file__).with_suffix(".sql").read_text("utf-8")
+    op.get_bind().exec_driver_sql(script, execution_options={"no_parameters": True})

@@ -1,0 +1,1 @@
+"""How what others publish is fetched: over HTTPS, and with git."""

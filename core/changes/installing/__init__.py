@@ -1,0 +1,1 @@
+"""Install skills that others publish, upgrade and remove them, through the gate."""

@@ -1,0 +1,57 @@
+"""The trial of the gate of cases: stories through the whole worker, with a model that insists."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from core.app.program import open_app
+from core.domain.models import Kind
+from tests.evals.trial import Insisting, Story, Tried, report, stories, try_all
+from tests.support.api import settings_of
+from tests.support.databases import fresh_database
+
+KINDS = (Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL)
+
+
+@pytest.fixture(scope="module")
+def tried(server: str, template: str, tmp_path_factory: pytest.TempPathFactory) -> list[Tried]:
+    """A good story of each kind, and one whose calls no tool takes."""
+    good = [one for one in stories("open") if not one.harmful]
+    told = [next(one for one in good if one.kind is kind) for kind in KINDS]
+
+    async def run(database: str, home: Path) -> list[Tried]:
+        model = Insisting()
+        async with open_app(
+            settings_of(database, home, max_attempts=1), model=True, chat=model
+        ) as app:
+            return await try_all(app, model, [*told, _refused(good[-1])])
+
+    with fresh_database(server, template) as database:
+        return asyncio.run(run(database, tmp_path_factory.mktemp("home")))
+
+
+def _refused(story: Story) -> Story:
+    (call,) = story.learning.calls
+    given = {"operation": "UPDATE", "memory_id": "none such", "content": "x", "reason": "y"}
+    wrong = call.model_copy(update={"tool": "commit_to_memory", "args": given, "author": None})
+    learning = story.learning.model_copy(update={"calls": (wrong,), "feedback": "Change it."})
+    return story.model_copy(update={"id": "refused", "learning": learning})
+
+
+def test_a_good_learning_of_each_kind_passes_the_trial(tried: list[Tried]) -> None:
+    assert [one.ended for one in tried[:3]] == ["applied"] * 3
+    assert all(one.is_right for one in tried[:3])
+
+
+def test_a_refused_call_is_insisted_on_once_and_given_up(tried: list[Tried]) -> None:
+    (refused,) = tried[3:]
+    assert (refused.ended, refused.asked, refused.is_right) == ("refused", 2, False)
+
+
+def test_the_figures_of_a_trial_are_told_by_kind(tried: list[Tried]) -> None:
+    told = report(tried, "a few")
+    assert "good passed  3 of  4" in told
+    assert "ended: applied 3, refused 1" in told
