@@ -57,6 +57,7 @@ INSIDE = {
     ports.BeforeApplied,
     ports.Bell,
     ports.Calls,
+    ports.CaseAnswers,
     ports.CaseFigures,
     ports.CaseRunner,
     ports.CaseUpkeep,
