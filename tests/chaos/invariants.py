@@ -135,9 +135,11 @@ def _cases(database: str, applied: Sequence[Row]) -> Iterator[str]:
     """Yield changes that lack a case they came with, and cases without their change."""
     rows = _rows(database, "SELECT id, change_id FROM cases")
     kept = {(row["change_id"], row["id"]) for row in rows}
+    in_force = {None, *(change["id"] for change in applied)}  # more may be derived later
     came = {(change["id"], case["id"]) for change in applied for case in change["cases"]}
     yield from (f"change {change} lacks its case {case}" for change, case in came - kept)
-    yield from (f"case {case} has no change {change} in force" for change, case in kept - came)
+    astray = [pair for pair in kept - came if pair[0] not in in_force]
+    yield from (f"case {case} has no change {change} in force" for change, case in astray)
     for change in applied:
         asked = (change["request"] or {}).get("cases") or []
         if len(change["cases"]) < len(asked):

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import NamedTuple, cast
 
 from core.adapters.postgres.agents import PostgresAgents
@@ -73,20 +74,21 @@ class PostgresCaseRunner:
         if not cases:
             return []
         async with rolled_back(self._pool) as conn:
-            looking = _Looking(conn, self._clock, change)
-            await conn.execute("SELECT")  # it sets the tenant, which what is rolled back must not
-            async with conn.transaction(force_rollback=True):
-                await _write(conn, change)
-                after = await self._after(looking, change, cases)
-            asked = [
-                one.case
-                for one in after
-                if one.passed is False or (one.passed and one.case.change_id == change.id)
-            ]
-            before = {one.case.id: one.passed for one in await looking.run(asked)}
+            await _write(conn, change)
+            after = await self._after(_Looking(conn, self._clock, change), change, cases)
+        asked = [one.case for one in after if _asks_before(change, one)]
+        before = {one.case.id: one.passed for one in await self._before(change, asked)}
         return [(before.get(one.case.id), one) for one in after]
 
+    async def _before(self, change: Change, cases: Sequence[Case]) -> Sequence[CaseResult]:
+        """Run cases on what is known; nothing is looked up of an item that is not there yet."""
+        if change.before is None and all(map(partial(_is_of, change), cases)):
+            return [*map(gone, cases)]
+        return await self.now(cases)
+
     async def now(self, cases: Sequence[Case]) -> Sequence[CaseResult]:
+        if not cases:
+            return []
         async with connection(self._pool) as conn:
             return await self.run_on(conn, cases)
 
@@ -101,6 +103,15 @@ class PostgresCaseRunner:
         results = await looking.run([case for case in cases if case.id not in spared])
         run = {one.case.id: one for one in results}
         return [run.get(case.id) or as_before(case) for case in cases]
+
+
+def _asks_before(change: Change, after: CaseResult) -> bool:
+    """Whether it matters if a case passed before: of older ones, if it fails."""
+    return after.passed is False or (bool(after.passed) and after.case.change_id == change.id)
+
+
+def _is_of(change: Change, case: Case) -> bool:
+    return (case.kind, case.item_id) == (change.kind, change.target_id)
 
 
 async def _write(conn: Connection, change: Change) -> None:
@@ -252,7 +263,7 @@ class _Undisturbed:
         return frozenset(spared)
 
     def _is_other(self, case: Case) -> bool:
-        is_own = case.kind is self.change.kind and case.item_id == self.change.target_id
+        is_own = _is_of(self.change, case)
         is_asked = case.body.check in {Check.RECALL, Check.SILENCE, Check.CHOSEN}
         known = self.change.kind is not Kind.AGENT_SKILLS and case.status is CaseStatus.GREEN
         return known and is_asked and not is_own and case.tenant_id == self.change.tenant_id

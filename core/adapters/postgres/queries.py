@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from importlib import resources
@@ -425,17 +425,17 @@ async def transaction(pool: Pool) -> AsyncIterator[Connection]:
         yield conn
 
 
+class _Undone(Exception):
+    """Rolls back a transaction of which nothing is to stay."""
+
+
 @asynccontextmanager
 async def rolled_back(pool: Pool) -> AsyncIterator[Connection]:
-    """Borrow a connection inside a transaction of which nothing stays."""
-    with nothing_along():
-        async with connection(pool) as conn:
-            try:
-                async with conn.transaction(force_rollback=True):
-                    yield conn
-            finally:  # what set the session is rolled back with it
-                if isinstance(conn, TenantConnection):
-                    conn.tenant = _UNKNOWN
+    """Borrow a connection inside a transaction of which nothing stays, in trips as of `writing`."""
+    with suppress(_Undone), nothing_along():
+        async with connection(pool) as conn, _pipelined(conn):
+            yield conn
+            raise _Undone
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
+from core.changes.cases.behaviour import cases_of_evals
 from core.changes.cases.running import plain, says
 from core.decision_table.learning.cases import cases_of
 from core.domain.errors import BundleInvalid, RuleInvalid
@@ -36,19 +37,20 @@ _ENDS = re.compile(r"(?:다|요|까|죠|음|함|됨|것)$")  # how a Korean sent
 _VALUES = frozenset(("number", "name"))
 
 
-def derive(change: Change, _blobs: Mapping[str, bytes] | None = None) -> Sequence[CaseBody]:
+def derive(change: Change, blobs: Mapping[str, bytes] | None = None) -> Sequence[CaseBody]:
     """Return what a change lets code ask: those that do not hold after it prove nothing.
 
     A memory: a question of half its words, and values that must no longer be said. A skill: a
-    request for it, steps and preconditions that it adds, statements that it drops. A table: the
-    cases that its rows were learnt from.
+    request for it, steps and preconditions that it adds, statements that it drops, what its
+    `evals/evals.json` asks. A table: the cases that its rows were learnt from.
     """
     if change.after is None:
         return ()
     if change.kind is Kind.DMN_RULE:
         return _rows(change.after, change.before)
     if change.kind is Kind.SKILL:
-        return _skill(change.after, change.before)
+        evals = cases_of_evals(change.after, blobs or {})
+        return [*_skill(change.after, change.before), *evals]
     return [*_question(Check.RECALL, change.after.content), *_superseded(change)]
 
 

@@ -18,7 +18,6 @@ from core.domain.models import Change, DecisionTable, MemoryRequest, MergeMode, 
 from core.domain.models.cases import Case, CaseOrigin, Check
 from core.domain.text import normal_form
 
-
 _TEXT = re.compile(r'"([^"]+)"')
 
 

@@ -69,6 +69,16 @@ class CaseRunner(Protocol):
         """Run cases on what is known now."""
 
 
+class CaseAnswers(Protocol):
+    """A model that answers the tasks of cases. What is asked again for a change costs nothing."""
+
+    async def answer(self, change: Change, task: str, knowledge: str, run: int) -> str:
+        """Return the answer of an agent that knows this; each run has its own. Raises ModelDown."""
+
+    async def judge(self, change: Change, statement: str, answer: str) -> bool:
+        """Whether a statement holds of an answer. Raises ModelDown."""
+
+
 class CaseUpkeep(Protocol):
     """What is done about cases beside the work."""
 

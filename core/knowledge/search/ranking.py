@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 from core.knowledge.search.names import names_in
@@ -293,7 +294,8 @@ async def ask_all(
 
     Without `has_names` the items that they name get nothing for that.
     """
-    asked = [_Asked.read(text, has_names=for_name and has_names) for text in texts]
+    read = _read if len(texts) == 1 else _read_again
+    asked = [read(text, has_names=for_name and has_names) for text in texts]
     wanted = dict.fromkeys(term for one in asked for term in one.terms)
     if not wanted:
         return [None] * len(asked)
@@ -319,13 +321,6 @@ class _Asked:
     names: tuple[str, ...]
     alike: Mapping[str, tuple[str, float]]
 
-    @classmethod
-    def read(cls, text: str, *, has_names: bool) -> _Asked:
-        question = read_question(text)
-        if not question.counts:
-            return cls(question, (), {})
-        return cls(question, names_in(text) if has_names else (), synonyms(question))
-
     @property
     def terms(self) -> list[str]:
         """What must be known of the index to weigh it."""
@@ -347,3 +342,13 @@ class _Asked:
             if term in frequencies
         }
         return weigh(self.question, corpus, meant, self.names, alike=known, has_floor=for_name)
+
+
+def _read(text: str, *, has_names: bool) -> _Asked:
+    question = read_question(text)
+    if not question.counts:
+        return _Asked(question, (), {})
+    return _Asked(question, names_in(text) if has_names else (), synonyms(question))
+
+
+_read_again = lru_cache(maxsize=1_000)(_read)  # the questions of cases come with many changes
