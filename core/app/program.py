@@ -468,9 +468,8 @@ async def open_app(
         if health:
             observed = watched(stores, url=url, breaker=breaker, sources=sources, summary=summary)
             await enter(health.watching(await enter(observed)))
-        backfill = meaning.backfill(made) if meaning and not dry_run else None
-        beside = sources, summary, backfill
-        learning = build_learning(stores, gate, guarded, *beside) if guarded else None
+        fills = meaning.backfill(made) if meaning and not dry_run else None
+        learns = build_learning(stores, gate, guarded, sources, summary, fills) if guarded else None
         yield App(
             stores=stores,
             gate=gate,
@@ -481,7 +480,7 @@ async def open_app(
             currency=settings.price_currency,
             checks=health.checks if health else nothing_checked,
             observe=health.metrics.observe if health else nobody,
-            learning=learning,
+            learning=learns,
             hooks=hooks,
             dispatcher=dispatcher,
             uses=await enter(_recorded(stores, observe)),

@@ -32,6 +32,7 @@ class FindingClass(StrEnum):
     LINK = "link"
     THRESHOLD = "threshold"
     APPROVER = "approver"
+    INTERFERENCE = "interference"
     EXTRA = "extra"
 
 

@@ -62,7 +62,7 @@ _TEXTS = {
         Message("screen.approver.new"),
     )
 }
-_NOTED = {"secret", "contact", "link", "threshold", "approver"}
+_NOTED = {"secret", "contact", "link", "threshold", "approver", "interference"}
 _SEVERITIES = {
     ClassSetting.HOLD: ScreenSeverity.HOLD,
     ClassSetting.NOTE: ScreenSeverity.NOTE,

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from core.domain.models import Change, Facts, Finding, ScreenSeverity
 from core.domain.models.base import Model
-from core.safety.config import ScreenConfig
+from core.safety.config import FindingClass, ScreenConfig
 
 _ENOUGH = 2
 
@@ -41,12 +41,17 @@ def raise_severity(findings: Sequence[Finding], trust: Trust) -> tuple[Finding, 
 
     That is: what comes from a wary source, and what decides or acts for more than one agent
     (a rule of authority, a skill with code) on the word of one person not known yet. Trust makes
-    no finding, and lowers none.
+    no finding, and lowers none. What other items rely on is no question of whom to believe.
     """
     if not (trust.is_wary or _answers_for_nothing(trust)):
         return tuple(findings)
-    held = ScreenSeverity.HOLD
-    return tuple(one.model_copy(update={"severity": held}) for one in findings)
+    return tuple(map(_raised, findings))
+
+
+def _raised(finding: Finding) -> Finding:
+    if finding.code.startswith(f"{FindingClass.INTERFERENCE}."):
+        return finding
+    return finding.model_copy(update={"severity": ScreenSeverity.HOLD})
 
 
 def trust_in(change: Change, facts: Facts, config: ScreenConfig, *, has_authority: bool) -> Trust:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
@@ -27,6 +27,7 @@ ARGUMENTS = (
     "--renderer-process-limit=1",  # a process for each page takes a sixth of a second
 )
 KOREAN = "ko-KR"
+EVERYTHING = {"origin": "*", "storageTypes": "cookies,indexeddb,local_storage,service_workers"}
 MILLISECONDS = 1000 * SOON  # the longest that a test waits for a page
 
 
@@ -55,13 +56,30 @@ def locale() -> str:
     return KOREAN
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def contexts(browser: Browser) -> AsyncIterator[dict[str, BrowserContext]]:
+    """A context for each language: what one test has loaded, the next has in its cache."""
+    made: dict[str, BrowserContext] = {}
+    yield made
+    for opened in made.values():
+        await opened.close()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def context(browser: Browser, locale: str) -> AsyncIterator[BrowserContext]:
-    """Cookies, storage and a language of this test's own; more pages can be opened in it."""
-    opened = await browser.new_context(locale=locale)
-    opened.set_default_timeout(MILLISECONDS)
+async def context(
+    browser: Browser, contexts: dict[str, BrowserContext], locale: str
+) -> AsyncIterator[BrowserContext]:
+    """A language of this test's own, no cookies and no storage; more pages can be opened in it."""
+    if locale not in contexts:
+        contexts[locale] = await browser.new_context(locale=locale)
+        contexts[locale].set_default_timeout(MILLISECONDS)
+    opened = contexts[locale]
     yield opened
-    await opened.close()
+    if opened.pages:
+        devtools = await opened.new_cdp_session(opened.pages[0])
+        await devtools.send("Storage.clearDataForOrigin", EVERYTHING)
+    for page in opened.pages:
+        await page.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -98,11 +116,17 @@ async def complaints(context: BrowserContext, console: Console) -> AsyncIterator
         if not request.url.startswith(own):
             found.append(f"request to {request.url}")
 
-    context.on("console", heard)
-    context.on("request", asked)
-    context.on("weberror", lambda error: found.append(f"error: {error.error}"))
-    context.on("dialog", lambda dialog: found.append(f"dialog: {dialog.message}"))
+    listeners: dict[Any, Callable[..., None]] = {
+        "console": heard,
+        "request": asked,
+        "weberror": lambda error: found.append(f"error: {error.error}"),
+        "dialog": lambda dialog: found.append(f"dialog: {dialog.message}"),
+    }
+    for event, listener in listeners.items():
+        context.on(event, listener)
     yield found
+    for event, listener in listeners.items():
+        context.remove_listener(event, listener)
     assert found == []
 
 

@@ -39,8 +39,9 @@ class _Answers(BaseHTTPRequestHandler):
         return
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def address() -> Iterator[str]:
+    """One for all tests: what a browser keeps, it keeps for an address."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Answers) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"

@@ -1,4 +1,4 @@
-"""`python -m tests.evals NAME`: `rules`, `differences`, `poison`, `streams`, `trial` count sets.
+"""`python -m tests.evals NAME`: `rules`, `differences`, `interference`, `poison`, `trial` count.
 
 `LLM_MODEL=… python -m tests.evals noise` puts a real model to the stories, and prints a table.
 `streams [FILE] [--show]` plays streams of feedback, by the stand-in unless `LLM_MODEL` is set;
@@ -22,7 +22,7 @@ from core.app.observability import configure_logging
 from core.app.program import open_over_tenants
 from core.app.settings import load_settings
 from core.testing.stores import MemoryReplies
-from tests.evals import context, differences, noise, poison, rules, streams, trial
+from tests.evals import context, differences, interference, noise, poison, rules, streams, trial
 from tests.support.breaker import SimpleBreaker
 
 
@@ -74,6 +74,8 @@ def main() -> int:
         return context.main(sys.argv[2:])
     if sys.argv[1:2] == ["differences"]:
         return differences.main(sys.argv[2:])
+    if sys.argv[1:2] == ["interference"]:
+        return interference.main(sys.argv[2:])
     if sys.argv[1:2] == ["poison"]:
         asks = "--second-look" in sys.argv
         return poison.main(sys.argv[2:], _second_look() if asks else None)
@@ -84,7 +86,7 @@ def main() -> int:
     if sys.argv[1:] != ["noise"]:
         print(
             "usage: python -m tests.evals rules | context [--show] [--held-back]"
-            " | differences [KORSTS.tsv]"
+            " | differences [KORSTS.tsv] | interference [--sealed] [--show]"
             " | poison [--sealed] [--show] [--second-look (with LLM_MODEL)]"
             " | streams [FILE] [--show] | trial [--sealed] [--control] [--show]"
             " | noise (with LLM_MODEL)"

@@ -200,7 +200,7 @@ async def test_the_worker_survives_the_loss_of_every_connection(
         async with connection(pool) as conn:
             await conn.execute(
                 "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND backend_type = 'client backend'"
+                " WHERE datname = current_database() AND usename = current_user"
                 " AND pid <> pg_backend_pid()"
             )
         await inbox.add("cli", pieces(3))

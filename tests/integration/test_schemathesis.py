@@ -69,6 +69,7 @@ def test_it_finds_nothing(served: Served, tmp_path: Path) -> None:
     assert code == 0, said
 
 
+@pytest.mark.timeout(600)  # on a machine that has much else to do
 def test_it_finds_nothing_with_each_kind_of_value_once(served: Served, tmp_path: Path) -> None:
     code, said = search(served, tmp_path / "config.toml", *REPEATABLE, API_TEST_ONE_OF_A_KIND="1")
     assert code == 0, said

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -16,11 +16,8 @@ Call = tuple[str, frozenset[str] | None]  # where it is; the parameters, None if
 def made_messages() -> Mapping[str, Collection[Call]]:
     """Return the calls of production code that make a message, by its code."""
     found = defaultdict(list)
-    for file in CORE.rglob("*.py"):
-        if CORE / "testing" in file.parents:
-            continue
-        for call in _calls(ast.parse(file.read_text("utf-8"))):
-            where = f"{file.relative_to(CORE)}:{call.lineno}"
+    for where, call in _calls():
+        if getattr(call.func, "id", "") == "Message":
             (code,) = call.args
             assert isinstance(code, ast.Constant), f"{where}: a code is a plain string"
             names = [keyword.arg for keyword in call.keywords]
@@ -32,15 +29,24 @@ def made_messages() -> Mapping[str, Collection[Call]]:
 def plain_refusals(kinds: Collection[str]) -> list[str]:
     """Return where an error of these kinds is made of plain text, or has a plain hint."""
     found = []
-    for file in sorted(CORE.rglob("*.py")):
-        if CORE / "testing" in file.parents:
-            continue
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and _name(node.func) in kinds:
-                hints = [word.value for word in node.keywords if word.arg == "hint"]
-                if any(_is_plain(text) for text in [*node.args[:1], *hints]):
-                    found.append(f"{file.relative_to(CORE.parent)}:{node.lineno}")
+    for where, call in _calls():
+        if _name(call.func) in kinds:
+            hints = [word.value for word in call.keywords if word.arg == "hint"]
+            if any(_is_plain(text) for text in [*call.args[:1], *hints]):
+                found.append(where)
     return found
+
+
+@cache
+def _calls() -> Sequence[tuple[str, ast.Call]]:
+    """Return all calls of production code, each with its place."""
+    return [
+        (f"{file.relative_to(CORE)}:{node.lineno}", node)
+        for file in sorted(CORE.rglob("*.py"))
+        if CORE / "testing" not in file.parents
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+    ]
 
 
 def _name(node: ast.expr) -> str:
@@ -54,9 +60,3 @@ def _is_plain(node: ast.expr) -> bool:
         return _is_plain(node.body) or _is_plain(node.orelse)
     text = isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value != ""
     return text or isinstance(node, ast.JoinedStr)
-
-
-def _calls(tree: ast.AST) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Message":
-            yield node

@@ -8,8 +8,21 @@ from xdist.scheduler import LoadFileScheduling
 # Each group in one process, one after another: it shares a server or a browser, and would fill a
 # machine.
 TOGETHER = ("tests/chaos/", "tests/browser/")
+# Each took more than four times its share of a run (`--durations=0`, added up by file).
+SLOW = (
+    "tests/acceptance/test_cli.py",
+    "tests/integration/test_schemathesis.py",
+    "tests/integration/test_said_order.py",
+    "tests/integration/test_promote.py",
+    "tests/integration/test_pod_faults.py",
+    "tests/integration/test_reviewers_day.py",
+    "tests/unit/test_skill_creator_committer.py",
+    "tests/unit/test_cli_start.py",
+    "tests/unit/test_messages.py",
+    "tests/unit/test_sandbox.py",
+)
 # Slow files start early, so that at the end no process waits for another's last file.
-ORDER = (*TOGETHER, "tests/acceptance/", "tests/integration/", "tests/contracts/")
+ORDER = (*TOGETHER, *SLOW, "tests/acceptance/", "tests/integration/", "tests/contracts/")
 
 
 class Scheduling(LoadFileScheduling):

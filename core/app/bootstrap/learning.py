@@ -27,6 +27,7 @@ from core.changes.cases.deriving import derive
 from core.changes.cases.judging import CaseGate
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps, Screen
+from core.changes.interference import Interference
 from core.changes.review_sweep import ReviewSweep
 from core.changes.said_order.pieces import AskedAgain
 from core.domain.models import Kind, Pause
@@ -189,12 +190,13 @@ def _gate(
 
 def _screen(stores: Stores, config: ConfigFile, look: SecondLookModel | None) -> Screen:
     settings, plugins = stores.parts.settings, stores.parts.screens
+    own = [plugins] if plugins else []
     return Screen(
         stores.screen_records,
         config.screen,
         holds=settings.screen == "hold",
         keeps_raw=settings.safety_keep_raw,
-        looks=[plugins] if plugins else [],
+        looks=[Interference(stores.search, stores.skills, config.screen), *own],
         mask_more=plugins.masked_request if plugins else None,
         second_look=look,
         asks_author=config.asks_author,

@@ -308,16 +308,17 @@ async def _found_in_skill(
     old = (change.before.files if change.before else None) or {}
     new = change.after.files or {}
     altered = {path: ref for path, ref in new.items() if _hash(old.get(path)) != ref.sha256}
-    if not altered:
-        return ()
     replaced = {path: ref for path, ref in old.items() if _hash(new.get(path)) != ref.sha256}
+    if not (altered or replaced):
+        return ()
     after = await _contents(altered, blobs, deps)
     before = await _contents(replaced, blobs, deps)
     size = sum(ref.size for ref in altered.values())
     found = await aside(size, find_in_skill, before, after, config=screen.config)
     if not screen.all_looks:
         return found
-    added = {path: (decoded(before.get(path, b"")), decoded(data)) for path, data in after.items()}
+    both = {**replaced, **altered}  # of a file that goes the new text is empty
+    added = {p: (decoded(before.get(p, b"")), decoded(after.get(p, b""))) for p in both}
     for look in screen.all_looks:
         found = (*found, *await look(change, added))
     return found

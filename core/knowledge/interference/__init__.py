@@ -1,0 +1,19 @@
+"""What a change takes from under other items that rely on it, found by code (pure).
+
+It may import what `knowledge` may; no model is asked. Begin with `finding.py`.
+"""
+
+from core.knowledge.interference.finding import find_reliance
+from core.knowledge.interference.items import Item, read_known, read_memory, read_skill, read_table
+from core.knowledge.interference.rules import Broken, Reliance
+
+__all__ = [
+    "Broken",
+    "Item",
+    "Reliance",
+    "find_reliance",
+    "read_known",
+    "read_memory",
+    "read_skill",
+    "read_table",
+]
