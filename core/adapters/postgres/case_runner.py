@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import NamedTuple, cast
 
 from core.adapters.postgres.agents import PostgresAgents
@@ -82,7 +81,9 @@ class PostgresCaseRunner:
 
     async def _before(self, change: Change, cases: Sequence[Case]) -> Sequence[CaseResult]:
         """Run cases on what is known; nothing is looked up of an item that is not there yet."""
-        if change.before is None and all(map(partial(_is_of, change), cases)):
+        if change.before is None and not any(
+            one.body.of or not _is_of(change, one) for one in cases
+        ):
             return [*map(gone, cases)]
         return await self.now(cases)
 
