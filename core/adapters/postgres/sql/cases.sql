@@ -62,8 +62,15 @@ WITH found AS (
     FROM unnest(string_to_array(%(words)s, E'\n')) AS t (term)
     JOIN case_words w ON w.key = search_key(%(tenant_id)s, t.term)
     GROUP BY w.case_id
-), best AS (
-    SELECT f.id, min(f.place) AS place, max(f.shared) AS shared FROM found f GROUP BY f.id
+), best AS MATERIALIZED (
+    -- Whether they are live is asked of the first alone: a common word is in thousands.
+    SELECT f.id, min(f.place) AS place, max(f.shared) AS shared
+    FROM found f JOIN cases c ON c.id = f.id
+    WHERE c.tenant_id = %(tenant_id)s AND c.status <> 'disabled'
+      AND (f.place < 2 OR %(is_for_all)s OR c.agent_id = %(agent_id)s)
+    GROUP BY f.id, c.created_at
+    ORDER BY place, shared DESC, c.created_at DESC, f.id
+    LIMIT %(limit)s * 10
 )
 SELECT c.id, c.tenant_id, c.agent_id, c.kind, c.item_id, c.item_name, c.body, c.role, c.origin,
        c.status, c.note, c.said, c.change_id, c.feedback_id, c.made_by AS by, c.created_at, c.since,
