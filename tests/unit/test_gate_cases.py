@@ -163,9 +163,11 @@ async def test_an_old_value_that_comes_back_is_told(world: World) -> None:
     assert (await world.gate.submit(added, run("k3"))).status is ReceiptStatus.APPLIED
     beside = update(change, "Of Ms. Lim: 30 days", merge_mode=MergeMode.EXTEND)
     assert (await world.gate.submit(beside, run("k5"))).status is ReceiptStatus.REFUSED
-    # Said in its place, it is a correction of its own.
     back = update(change, "Invoices are due in 30 days again")
-    assert (await world.gate.submit(back, run("k4"))).status is ReceiptStatus.APPLIED
+    assert (await world.gate.submit(back, run("k4"))).status is ReceiptStatus.REFUSED
+    # What code derived gives way to words that say it in its place.
+    world.log.kept[case.id] = case.model_copy(update={"origin": CaseOrigin.DERIVED})
+    assert (await world.gate.submit(back, run("k6"))).status is ReceiptStatus.APPLIED
     assert world.book.live() == []
 
 
@@ -300,3 +302,31 @@ async def test_a_derived_question_that_fits_both_does_not_tell_them_apart(world:
     )
     receipt = await world.gate.submit(hides(), run("k2"))
     assert receipt.status is ReceiptStatus.APPLIED
+
+
+async def test_a_value_withdrawn_from_one_memory_is_not_said_in_another(world: World) -> None:
+    await taught(world, REPORT, CaseBody(check=Check.UNSAID, text="11 a.m."))
+    elsewhere = ask("Late guests are told that rooms are theirs until 11 a.m.")
+    receipt = await world.gate.submit(elsewhere, run("k2"))
+    assert receipt.status is ReceiptStatus.REFUSED
+    assert "in another memory" in receipt.message
+
+
+async def test_a_deletion_that_the_feedback_does_not_mean_is_told(world: World) -> None:
+    kept = await taught(world, REPORT, RECALL)
+    meant = await taught(world, DELAY, CaseBody(check=Check.RECALL, text="late"), key="k0")
+    said = {"feedback_content": "Customers are not told of late deliveries any more"}
+    behalf = run("k2").model_copy(update=said)
+    wrong = ask("", operation=Operation.DELETE, target_id=kept.target_id)
+    receipt = await world.gate.submit(wrong, behalf)
+    assert receipt.status is ReceiptStatus.REFUSED
+    assert meant.target_id in receipt.message
+    right = ask("", operation=Operation.DELETE, target_id=meant.target_id)
+    done = await world.gate.submit(right, behalf.model_copy(update={"key": "k3"}))
+    assert done.status is ReceiptStatus.APPLIED
+
+
+async def test_a_question_of_its_own_that_finds_nothing_proves_nothing(world: World) -> None:
+    await taught(world, REPORT, CaseBody(check=Check.RECALL, text="Where is the lift?"))
+    (case,) = world.book.live()
+    assert (case.role, case.status) == (CaseRole.REGRESSION, CaseStatus.RED)

@@ -32,7 +32,6 @@ class CaseRules(Model):
     """
 
     behaviour: BehaviourRules = BehaviourRules()
-
     gate: Annotated[Literal["on", "off"], BeforeValidator(_switched)] = "on"
     unproved: Literal["apply", "hold"] = "apply"
 
