@@ -12,6 +12,8 @@ from pydantic import JsonValue
 from core.adapters.embedded.local_pods import LocalPods
 from core.adapters.embedded.sandbox import PlainProcess
 from core.adapters.postgres.case_runner import PostgresCaseRunner
+from core.adapters.postgres.queries import connection
+from core.adapters.postgres.search import SearchIndex
 from core.app.bootstrap.stores import utc_now
 from core.changes.cases.scripts import WithScripts
 from core.decision_table import read_xml
@@ -19,6 +21,8 @@ from core.domain.errors import Stale
 from core.domain.hashing import state_hash
 from core.domain.models import Change, ChangeStatus, FileRef, Kind, Operation, Snapshot
 from core.domain.models.cases import Case, CaseBody, CaseOrigin, CaseRole, CaseStatus, Check
+from core.knowledge.context.asking import ask_task, ask_tasks
+from core.knowledge.search.ranking import ask, ask_all
 from tests.support.api import Api, opened_api
 from tests.support.learning import Teacher
 from tests.support.sandboxes import bubblewrap
@@ -248,3 +252,13 @@ async def test_a_section_must_say_what_it_said(
         case("pack", Check.STANDS, "weigh the parcel", kind=Kind.SKILL, section="Nowhere"),
     ]
     assert [one.passed for one in await runner.now(asked)] == [True, False, False, False]
+
+
+async def test_questions_weighed_together_weigh_as_alone(api: Api, teacher: Teacher) -> None:
+    await teacher.memory(REFUND)
+    await teacher.memory("환불 승인은 100만 원부터 김 부장이 한다.")
+    texts = [ASKS_REFUND, "환불은 누가 승인하나요", "refnuds of parcels", "", "harbour-office"]
+    async with connection(api.app.stores.pool) as conn:
+        index = SearchIndex(conn, "t")
+        assert await ask_all(texts, index) == [await ask(text, index) for text in texts]
+        assert await ask_tasks(texts, index) == [await ask_task(text, index) for text in texts]
