@@ -99,7 +99,7 @@ async def test_a_case_is_kept_with_its_change_and_says_where_it_is_from(
 async def test_a_change_reaches_cases_by_the_words_it_brings(world: CaseGateWorld) -> None:
     await taught(world, REPORT, recall(WHO))
     await taught(world, "Lunch is at noon", recall("When do we eat?"), key="k2")
-    near = await taught(world, "Every report is printed twice", key="k3")
+    near = await taught(world, "All figures of a report are printed twice", key="k3")
     reached = await world.cases.reach(near, 50)
     assert [case.body.text for case in reached.cases] == [WHO]
     own = await world.cases.reach(await taught(world, "Tea at four", key="k4"), 50)
@@ -153,7 +153,9 @@ async def test_a_change_overtaken_by_another_runs_its_cases_again(world: CaseGat
         return outcomes
 
     world.runner.before_and_after = meanwhile  # type: ignore[assignment,method-assign]
-    receipt = await submit(world, "Every report is printed twice", recall("How?"), key="k3")
+    receipt = await submit(
+        world, "All figures of a report are printed twice", recall("How?"), key="k3"
+    )
     assert receipt.status is ReceiptStatus.APPLIED
     assert world.runner.runs == 1
     first = await world.changes.find("k3")
@@ -166,7 +168,7 @@ async def test_a_held_change_keeps_its_cases_until_it_is_approved(world: CaseGat
     await taught(world, REPORT, recall(WHO))
     (older,) = await live(world)
     world.runner.ends[WHO] = (True, False)
-    request = _asked("A report on lunch", [recall("When do we eat?")])
+    request = _asked("A report of all figures on lunch", [recall("When do we eat?")])
     told = await world.gate.submit(request, behalf("k2"))
     assert (told.status, told.broken) == (ReceiptStatus.REFUSED, (older.id,))
     held = await world.gate.submit(request, behalf("k3", "t", *told.broken))
@@ -209,7 +211,7 @@ async def test_people_add_edit_and_disable_cases(world: CaseGateWorld) -> None:
     await world.cases.edit(case.model_copy(update={"body": recall("Ms. Kim on Friday?")}))
     (edited,) = await live(world, status=CaseStatus.UNPROVED)
     assert (edited.body.text, edited.note) == ("Ms. Kim on Friday?", "")
-    near = await taught(world, "On Friday all go home early", key="k2")
+    near = await taught(world, "On Friday Ms. Kim goes home early", key="k2")
     assert [one.id for one in (await world.cases.reach(near, 9)).cases] == [case.id]
     disabled = await world.cases.disable(case.id, by="lee", reason="not worth it")
     assert (disabled.status, disabled.note) == (CaseStatus.DISABLED, "not worth it")

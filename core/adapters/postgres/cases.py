@@ -236,6 +236,7 @@ def case_of(row: DictRow) -> Case:
 
 def _row(case: Case) -> dict[str, object]:
     row = case.model_dump(include={*_PLAIN})
+    row["words"] = len(asked_words(case.body))
     return {**row, "body": Jsonb(case.body.model_dump(mode="json")), "said": to_said(case.note)}
 
 

@@ -7,6 +7,7 @@ CREATE TABLE cases (
     kind          text NOT NULL,
     item_id       text NOT NULL,
     body          jsonb NOT NULL,
+    words         integer NOT NULL DEFAULT 0,   -- how many it asks with
     role          text NOT NULL CHECK (role IN ('proof', 'regression')),
     origin        text NOT NULL CHECK (origin IN ('model', 'derived', 'person')),
     status        text NOT NULL CHECK (status IN ('green', 'red', 'unproved', 'disabled')),
