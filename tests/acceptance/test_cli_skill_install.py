@@ -107,6 +107,11 @@ def test_an_upgrade_keeps_what_was_learnt_and_shows_what_it_does(
     publish(tmp_path, "pay", "look twice", "pay in cash", version="1.2")
     home.ask("skill", "upgrade", "pay", *T)
     assert "3. tell Ms. Kim" in document(home, "pay")
+    said = skill_text("pay", "look twice", "pay in cash", "tell Ms. Kim", version="1.2")
+    assert document(home, "pay") == said
+    publish(tmp_path, "pay", "look twice", "pay in cash", "tell Ms. Kim", version="1.2")
+    known = only(home.ask("skill", "upgrade", "pay", *T))
+    assert known["message"] == "'pay' has all that its source publishes now already"
 
 
 def test_a_clash_changes_nothing_until_a_person_says_who_wins(home: Home, tmp_path: Path) -> None:
@@ -269,7 +274,11 @@ def test_removing_spares_what_others_use_and_can_be_undone(home: Home, tmp_path:
             "--goal",
             "g",
         )
-        home.ask("skill", "install", str(tmp_path / "pay.skill"), "--agent", agent, *T)
+        install = ("skill", "install", str(tmp_path / "pay.skill"), "--agent", agent, *T)
+        tried, done, again = (only(home.ask(*install, *more)) for more in (("--dry-run",), (), ()))
+        assert tried["outcome"] == done["outcome"] == ("created" if agent == "a" else "updated")
+        assert "already" not in str(done["message"])
+        assert again["outcome"] == "known"
     error = home.fails("skill", "remove", "pay", *T, code=1)
     assert error["message"] == "several agents have the skill 'pay': a, c"
     home.ask("skill", "remove", "pay", "--agent", "c", *T)

@@ -121,7 +121,9 @@ def test_commits_name_the_feedback_behind_a_change(home: Home, shop: Path) -> No
 
 def test_whose_knowledge_it_is_has_to_be_clear(home: Home, shop: Path) -> None:
     sync = ("knowledge", "sync", str(shop), "--layout", "claude")
-    assert "a, b" in str(home.fails(*sync, code=2)["message"])
+    several = home.fails(*sync, code=2)
+    assert several["message"] == "there are several agents: a (t), b (other)"
+    assert several["hint"] == "say which agent with --agent"
     assert home.fails(*sync, "--agent", "nobody", code=5)["kind"] == "not_found"
     assert home.ask(*sync, "--tenant", "t")["agent_id"] == "a"
     assert home.fails(*sync, "--tenant", "t", "--path", "../x", code=1)["kind"] == "invalid"

@@ -62,6 +62,29 @@ def test_a_model_is_judged_by_a_set_of_ones_own(home: Home, tmp_path: Path) -> N
     assert (found["both"], found["neither"], found["better"]) == (2, 1, "undecided")
 
 
+def test_what_cannot_be_judged_or_kept_is_told_before_a_model_is_asked(
+    home: Home, tmp_path: Path
+) -> None:
+    own = written(tmp_path / "own.jsonl", LEARNS, KNOWN)
+    (tmp_path / "cp949.jsonl").write_bytes("환불".encode("cp949"))
+    (tmp_path / "cut.jsonl").write_text('{"id": "c3"', encoding="utf-8")
+    nowhere, not_utf8 = str(tmp_path / "none" / "a.json"), str(tmp_path / "cp949.jsonl")
+    wrong = {
+        (own, "--model", "offline", "--out", nowhere): f"{nowhere} cannot be written",
+        (own, "--model", "offline", "--junit", str(tmp_path)): "cannot be written",
+        (own, "--model", "offline", "--lang", "fr"): "no cases in the language 'fr'",
+        (own,): "--model offline",
+        (not_utf8, "--model", "offline"): f"{not_utf8} is not UTF-8 text",
+        (str(tmp_path / "cut.jsonl"), "--model", "offline"): "line 1: invalid JSON",
+    }
+    for given, why in wrong.items():
+        code, shown, told = home.call("eval", "run", *given)
+        assert (code in {1, 4}, shown) == (True, "")
+        assert why in told
+        assert "judging" not in told
+    assert "it has cases in: en, ko" in home.call("eval", "run", own, "--lang", "fr")[2]
+
+
 def test_what_is_known_and_cannot_be_stored_fails_its_case_alone(
     home: Home, tmp_path: Path
 ) -> None:

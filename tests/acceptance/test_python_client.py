@@ -261,6 +261,10 @@ def test_refusals_say_what_and_what_to_do(running: Running) -> None:
         running.client.load_skill("nobody-has-it")
     with pytest.raises(CallRefused):
         running.client.context("x", budget_tokens=1)
+    with pytest.raises(CallRefused, match="surrogates not allowed"):
+        running.client.context("half of a character: \ud800")
+    with pytest.raises(CallRefused, match="not JSON compliant"):
+        running.client.evaluate_decision("x", {"amount": float("nan")})
     gone = running.client.report_outcome([UsedItem(id="mem-none", version=1)], success=False)
     assert [one.id for one in gone.refused] == ["mem-none"]
 
@@ -271,8 +275,13 @@ def test_an_agent_goes_on_without_a_worker_unless_it_is_required(running: Runnin
         agent = create_agent(Scripted(), middleware=[KnowledgeMiddleware(nowhere)])
         assert agent.invoke(asked)["messages"][-1].text == "네"
         strict = create_agent(Scripted(), middleware=[KnowledgeMiddleware(nowhere, required=True)])
-        with pytest.raises(Unreachable):
+        with pytest.raises(Unreachable, match=r"127\.0\.0\.1:9/v1/context"):
             strict.invoke(asked)
+
+
+def test_an_agent_goes_on_with_words_that_cannot_be_sent(running: Running) -> None:
+    agent = create_agent(Scripted(), middleware=[KnowledgeMiddleware(running.client)])
+    assert agent.invoke({"messages": [("user", "\ud800")]})["messages"][-1].text == "네"
 
 
 def test_it_imports_nothing_of_the_worker_and_langchain_only_when_asked() -> None:

@@ -56,6 +56,12 @@ def test_nothing_is_copied_over_what_is_there_or_while_workers_run(
         conn.execute("DELETE FROM procrastinate_workers")
     with psycopg.connect(empty_database) as conn:
         conn.execute("INSERT INTO sweeps (name, at) VALUES ('x', now())")
+    down = home.fails("db", "copy", "--to", "postgresql://u:secret@127.0.0.1:1/x", code=3)
+    assert str(down["message"]).startswith("the target: PostgreSQL does not answer")
+    assert down["hint"] == "Look whether its server runs and its address is right."
+    assert "secret" not in str(down)
+    wrong = home.fails("db", "copy", "--to", "nonsense", code=4)
+    assert str(wrong["message"]).startswith("the target: ")
     filled = home.fails("db", "copy", "--to", url_of(empty_database), code=1)
     assert filled["message"] == "the table sweeps of the target has rows already"
     with psycopg.connect(empty_database) as conn:

@@ -140,6 +140,30 @@ async def test_without_the_record_what_is_as_it_should_be_is_ours(target: Target
         await target.sync()
 
 
+async def test_a_skill_that_people_had_before_stays_when_it_goes(target: Target) -> None:
+    for path, file in KNOWN.skills[0].files.items():
+        target.write(f".claude/skills/refund/{path}", file.data.decode())
+    before = target.files()
+    await target.sync()
+    other = replace(KNOWN, agent=OTHER)
+    await target.sync(other)
+    await target.sync(NOTHING)
+    done = await target.sync(replace(NOTHING, agent=OTHER))
+    assert SKILL not in done.removed
+    assert target.files() == before
+    await target.sync()
+    await target.sync(replace(KNOWN, skills=(skill("refund", body="Learnt.\n", x="why"),)))
+    assert SKILL in (await target.sync(NOTHING)).removed  # what was learnt does not stay
+
+
+async def test_after_a_lost_record_what_is_ours_still_goes(target: Target) -> None:
+    await target.sync()
+    (target.root / PATH).unlink()
+    await target.sync()
+    await target.sync(NOTHING)
+    assert [*target.root.iterdir()] == []
+
+
 async def test_what_is_there_and_not_ours_is_refused_whole(target: Target) -> None:
     target.write(SKILL, "mine")
     target.write(RULE, "mine")

@@ -320,6 +320,7 @@ def test_no_password_is_told(sides: Sides) -> None:
         call = sides.at(sides.production).call("knowledge", "promote", *sided, "--agent", "a", "-y")
         assert call[0] == 3
         assert "geheim" not in "".join(call[1:])
+        assert "Look whether its server runs" in call[2]
     for bare in "@/?#[":
         url = f"postgresql://me:ge{bare}heim@127.0.0.1:1/x"
         wrong = sides.at(sides.production).fails(*sides.arguments("--from", url, "-y"), code=2)

@@ -136,7 +136,7 @@ async def test_prompts_of_a_folder_are_those_the_model_is_given(
         ("other.md", b"x", "no prompt of this program"),
         ("tools.md", b"x", "lacks ## "),
         ("react_system.md", b" \n", "lacks any text"),
-        ("react_system.md", b"\xff\xfe", "cannot be read"),
+        ("react_system.md", b"\xff\xfe", "is not UTF-8 text"),
         ("readme.txt", b"x", "has no prompts"),
     ],
 )
@@ -218,6 +218,24 @@ async def test_runs_are_listed_by_tag_and_page_by_page(settings: Settings) -> No
             (run,), cursor = await records.page(RunFilter(), limit=1, cursor=cursor)
             seen.append(run.feedback_id)
         assert (seen, cursor) == (ids[::-1], None)
+
+
+async def test_a_tagged_run_stays_on_its_tag_when_it_is_forked(settings: Settings) -> None:
+    ids = [await learn(settings, LOOKS, LEARNS, DONE), await learn(settings, NOTHING)]
+    async with opened(settings, NOTHING) as (app, _):
+        records = app.stores.run_records
+        first = await records.tag(await records.get(ids[0]), ["golden"], by="kim")
+        await fork(app, ids[0], step=2, by="kim")
+        await app.run(True, 1, asyncio.Event(), lambda _: None)
+        second = await records.tag(await records.get(ids[0]), ["golden"], by="kim")
+        third = await records.tag(await records.get(ids[1]), ["golden"], by="kim")
+        seen, cursor = [], None
+        for _ in range(3):
+            (run,), cursor = await records.page(RunFilter(tag="golden"), limit=1, cursor=cursor)
+            seen.append(run.id)
+        assert (seen, cursor) == ([third.id, second.id, first.id], None)
+        last, _ = await records.page(RunFilter(feedback_id=ids[0]), limit=5, cursor=None)
+        assert [run.id for run in last] == [second.id]
 
 
 async def test_feedback_of_several_agents_has_to_be_named_by_run(settings: Settings) -> None:

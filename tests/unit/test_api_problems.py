@@ -207,6 +207,7 @@ async def test_what_is_no_json_in_utf_8_is_told_apart_from_what_breaks_a_rule(
     for body in NO_JSON:
         answer = await client.post("/v1/feedback", content=body, headers=JSON)
         assert seen_as(answer) == (400, "usage"), answer.text
+        assert answer.json()["code"] in {"body.no_json", "body.no_utf8"}, answer.text
 
 
 async def test_no_path_and_no_parameter_holds_nul(client: httpx.AsyncClient) -> None:

@@ -57,13 +57,15 @@ def test_what_knowledge_sync_wrote_is_not_learnt_again(tmp_path: Path) -> None:
             ".claude/rules/a.md": f"---\npaths: src/**\n---\n{begin}\n- managed\n",
             ".claude/skills/theirs/SKILL.md": "---\nname: theirs\ndescription: d\n---\nx\n",
             ".claude/skills/own/SKILL.md": "---\nname: own\ndescription: d\n---\nx\n",
+            ".claude/skills/known/SKILL.md": "---\nname: known\ndescription: d\n---\nx\n",
             "rules/synced.dmn": "<x/>",
             ".skill-worker/sync.json": '{"sources": {"claude t/a": {"AGENTS.md": {},'
-            ' "rules/synced.dmn": {}, ".claude/skills/theirs/SKILL.md": {}}}}',
+            ' "rules/synced.dmn": {}, ".claude/skills/theirs/SKILL.md": {},'
+            ' ".claude/skills/known/SKILL.md": {"sha256": "aa", "found": "aa"}}}}',
         },
     )
     assert said(found) == [("AGENTS.md", 1, "ours"), ("AGENTS.md", 9, "mine")]
-    assert [one.path for one in found.skills] == [".claude/skills/own"]
+    assert [one.path for one in found.skills] == [".claude/skills/known", ".claude/skills/own"]
     assert not found.tables
     assert not found.troubles
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from skill_worker_client.errors import (
     NotAllowed,
     SkillWorkerError,
     Unknown,
+    Unreachable,
 )
 from skill_worker_client.models import (
     Context,
@@ -48,7 +50,15 @@ class Call(Generic[A]):
     @property
     def headers(self) -> dict[str, str]:
         """The headers of this call alone."""
-        return {"Idempotency-Key": self.key}
+        return {"Idempotency-Key": self.key, "Content-Type": "application/json"}
+
+    @property
+    def content(self) -> bytes:
+        """What is sent. Raises CallRefused for what JSON cannot hold, as half a character."""
+        try:
+            return json.dumps(dict(self.body), ensure_ascii=False, allow_nan=False).encode()
+        except ValueError as error:
+            raise CallRefused(f"{self.path}: this cannot be sent as JSON: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -126,6 +136,12 @@ def seconds_to_wait(response: httpx.Response, attempt: int) -> float | None:
         return None
     wait = float(told) if told.isdecimal() else pause(attempt)
     return wait if wait <= LONGEST_WAIT else None
+
+
+def unanswered(call: Call[A], base: httpx.URL, error: httpx.TransportError) -> Unreachable:
+    """Return the error of a call that got no answer, with the host that was asked."""
+    why = str(error) or type(error).__name__
+    return Unreachable(f"{base.netloc.decode()}{call.path}: {why}")
 
 
 def pause(attempt: int) -> float:

@@ -12,8 +12,7 @@ from typing import Self, TypeVar
 import httpx
 from pydantic import BaseModel, JsonValue
 
-from skill_worker_client.calls import Call, Caller, pause, read, seconds_to_wait
-from skill_worker_client.errors import Unreachable
+from skill_worker_client.calls import Call, Caller, pause, read, seconds_to_wait, unanswered
 from skill_worker_client.models import (
     Context,
     Decision,
@@ -178,15 +177,14 @@ class SkillWorker:
         self.close()
 
     def _send(self, call: Call[A]) -> A:
+        content = call.content
         for attempt in range(ATTEMPTS):
             is_last = attempt == ATTEMPTS - 1
             try:
-                response = self._now.post(call.path, json=dict(call.body), headers=call.headers)
+                response = self._now.post(call.path, content=content, headers=call.headers)
             except httpx.TransportError as error:
                 if is_last:
-                    raise Unreachable(
-                        f"{call.path}: {str(error) or type(error).__name__}"
-                    ) from error
+                    raise unanswered(call, self._now.base_url, error) from error
                 time.sleep(pause(attempt))
                 continue
             wait = None if is_last else seconds_to_wait(response, attempt)
@@ -196,16 +194,14 @@ class SkillWorker:
         raise AssertionError("the last attempt returns or raises")
 
     async def _asend(self, call: Call[A]) -> A:
-        client = self._of_loop()
+        client, content = self._of_loop(), call.content
         for attempt in range(ATTEMPTS):
             is_last = attempt == ATTEMPTS - 1
             try:
-                response = await client.post(call.path, json=dict(call.body), headers=call.headers)
+                response = await client.post(call.path, content=content, headers=call.headers)
             except httpx.TransportError as error:
                 if is_last:
-                    raise Unreachable(
-                        f"{call.path}: {str(error) or type(error).__name__}"
-                    ) from error
+                    raise unanswered(call, client.base_url, error) from error
                 await asyncio.sleep(pause(attempt))
                 continue
             wait = None if is_last else seconds_to_wait(response, attempt)

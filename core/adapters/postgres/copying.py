@@ -46,7 +46,12 @@ async def copy_database(
     refuse_newer(found)
     if not found.up_to_date:
         raise ConfigurationError(Message("database.schema_behind"), hint=SCHEMA_HINT)
-    await migrate(target, vectors=vectors)
+    try:
+        await migrate(target, vectors=vectors)
+    except (ConfigurationError, DatabaseDown) as error:
+        is_unset = error.hint == Message("database.hint_down")  # which speaks of DATABASE_URL
+        hint = Message("copy.hint_target") if is_unset else error.hint
+        raise type(error)(Message("copy.target", why=error.message), hint=hint) from error
     return await asyncio.to_thread(_copy, source, target, silent_after)
 
 

@@ -35,7 +35,7 @@ class PostgresRunRecords:
         page = rows[:limit]
         if len(rows) <= limit:
             return [_run(row) for row in page], None
-        last = Position(page[-1]["created_at"], page[-1]["candidate_id"])
+        last = Position(page[-1]["created_at"], page[-1]["id"])
         return [_run(row) for row in page], encode_cursor(last, digest)
 
     async def get(self, run_id: str) -> RecordedRun:

@@ -161,7 +161,11 @@ def _read_prompt(path: Path) -> tuple[str, str]:
         )
     try:
         text = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            Message("file.not_utf8", path=path), hint=Message("hint.utf8")
+        ) from error
+    except OSError as error:
         raise InvalidInput(Message("prompts.unreadable", file=path, why=error)) from error
     missing = _headings(_own_prompt(path.stem)) - _headings(text) if path.stem in _PARTED else set()
     if missing or not text:

@@ -179,7 +179,7 @@ class Installer:
             receipt = await self.gate.submit(
                 request, self._context("install", agent, Origin.IMPORT)
             )
-            if receipt.status not in {ReceiptStatus.KNOWN, ReceiptStatus.ATTACHED}:
+            if receipt.status is not ReceiptStatus.KNOWN:
                 return _done(name, receipt, offer)
         return Done(name, "known", offer, Message("installed.already", name=name))
 
@@ -204,6 +204,8 @@ class Installer:
         done = _done(one.name, receipt, offer)
         if done.outcome == "refused":
             return done
+        if receipt.status is ReceiptStatus.KNOWN:
+            return done._replace(said=Message("installed.has_all", name=one.name))
         return done._replace(before=current.files, after=merged.files)
 
     async def _importer(self, agent: str | None) -> Importer:

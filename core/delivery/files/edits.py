@@ -91,6 +91,17 @@ def _of_whole(place: Place) -> Edit | None:
     return Edit(place.path, diff, (f"{place.path} was changed by hand:\n\n{diff}",))
 
 
+def found_at(place: Place) -> str:
+    """Return the digest of a whole file that people had before us, "" if there was none."""
+    if place.file is None or not isinstance(place.wanted, Whole):
+        return ""
+    if place.known is not None:
+        return place.known.found
+    if place.others:
+        return next((one.found for one in place.others.values() if one.found), "")
+    return sha256(place.file.data)
+
+
 def _is_shared(place: Place) -> bool:
     """Whether all that other sources wrote to a path is the same item: a skill of their tenant."""
     if not isinstance(place.wanted, Whole):

@@ -23,10 +23,11 @@ class Written(Model):
     """A file as it was written: a whole one of an item, or a block with its entries.
 
     Digests are SHA-256: of a whole file, or else of the block's body, of the frontmatter and of
-    each entry.
+    each entry. `found`: that of a whole file that was there before and said the same.
     """
 
     sha256: str
+    found: str = ""
     key: str | None = None
     executable: bool = False
     head: str = ""

@@ -7,13 +7,21 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from core.delivery.files.blocks import by_hand, drop_block, head_of, mark_of, put_block
-from core.delivery.files.edits import Edit, Place, edit_at
+from core.delivery.files.blocks import (
+    by_hand,
+    drop_block,
+    find_block,
+    head_of,
+    mark_of,
+    put_block,
+)
+from core.delivery.files.edits import Edit, Place, edit_at, found_at
 from core.delivery.files.knowing import Known
 from core.delivery.files.outline import Block, Key, Outline, Whole, changed, mixed
-from core.delivery.files.record import PATH, Record, read_record, stood, written
+from core.delivery.files.record import PATH, Record, Written, read_record, stood, written
 from core.delivery.files.rendering import Style, render
 from core.domain.errors import Refused, SkillWorkerError
+from core.domain.hashing import sha256
 from core.domain.messages import Message, joined
 from core.domain.models import SkillFile
 from core.domain.ports import Folder, Repository
@@ -211,7 +219,7 @@ class _Run:
     async def write(self, outline: Outline, done: Synced) -> None:
         """Write an outline, and the record of it."""
         files = dict(self._changes(outline))
-        record = self.record.with_source(self.mark, written(outline))
+        record = self.record.with_source(self.mark, self._written(outline))
         after = record.as_file()
         if after != self.files[PATH]:
             files[PATH] = after
@@ -221,6 +229,20 @@ class _Run:
         for path, file in files.items():
             if path != PATH:
                 _note(done, path, is_there=file is not None)
+
+    def _written(self, outline: Outline) -> Mapping[str, Written]:
+        is_lost = self._has_lost_record()
+        return {
+            path: one.model_copy(update={"found": "" if is_lost else found_at(self.places[path])})
+            for path, one in written(outline).items()
+        }
+
+    def _has_lost_record(self) -> bool:
+        """Whether a block of ours is there and no record: what says the same was written then."""
+        if self.record.of(self.mark):
+            return False
+        blocks = (one for one in self.places.values() if not one.is_whole)
+        return any(find_block(one.path, one.text or "", one.mark) for one in blocks)
 
     async def put_back(self, before: Mapping[str, SkillFile | None]) -> None:
         """Write what was there before."""
@@ -243,7 +265,8 @@ class _Run:
         if wanted is None and (known is None or before is None):
             return before
         if wanted is None and known is not None and known.key is not None:
-            return before if self.record.others(self.mark, path) else None
+            is_theirs = before is not None and sha256(before.data) == known.found
+            return before if is_theirs or self.record.others(self.mark, path) else None
         text = before.data.decode("utf-8") if before else None
         if wanted is not None:
             text = put_block(path, text, self.mark, wanted.body, wanted.head)

@@ -118,4 +118,4 @@ def _explained(
     if kind in _NOT_OF_TYPE:
         return Message("field.type", field=field, type=_NOT_OF_TYPE[kind])
     why = f"{message[:1].lower()}{message[1:]}"
-    return Message("field.of_pydantic", field=field, why=why)
+    return Message("field.of_pydantic", field=field, why=why) if field else why

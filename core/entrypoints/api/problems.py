@@ -154,6 +154,8 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
         headers["Allow"] = ", ".join(allowed(request)) or headers.get("Allow", "")
     kind = "not_found" if status is HTTPStatus.NOT_FOUND else "usage"
     detail = error.detail if error.detail != status.phrase else _DETAILS.get(status, error.detail)
+    if isinstance(error.__cause__, UnicodeDecodeError):  # the framework's own words name no reason
+        detail = Message("body.no_utf8")
     return answer(problem(status, detail, kind), headers)
 
 

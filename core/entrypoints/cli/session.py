@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
-from core.domain.errors import SkillWorkerError
+from core.domain.errors import ConfigurationError, SkillWorkerError
+from core.domain.messages import Message
 from core.entrypoints.cli.exits import exit_code_of_signal
 from core.entrypoints.cli.output import talk
 
@@ -130,6 +131,14 @@ def _handled(handler: Callable[[int], None]) -> Iterator[None]:
         for number in heard:
             loop.remove_signal_handler(number)
             signal.signal(number, before[number])
+
+
+def chosen_model(model: str | None) -> str:
+    """Return the model of `--model`, else that of the settings. Raises ConfigurationError."""
+    found = model or load(interactive=True).llm_model
+    if found is None:
+        raise ConfigurationError(Message("model.unset"), hint=Message("model.hint_option"))
+    return found
 
 
 def load(overrides: Mapping[str, Override] | None = None, *, interactive: bool = False) -> Settings:

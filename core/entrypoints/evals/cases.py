@@ -179,10 +179,28 @@ def read_set(name: str) -> Sequence[RoutingCase]:
     return cases
 
 
+def some_of(
+    cases: Sequence[RoutingCase], name: str, *, lang: str | None, limit: int | None
+) -> Sequence[RoutingCase]:
+    """Return the first cases in a language. Raises InvalidInput if there are none."""
+    found = [case for case in cases if lang in {None, case.lang}][:limit]
+    if not found:
+        known = sorted({case.lang for case in cases if case.lang})
+        raise InvalidInput(
+            Message("eval.no_lang", file=name, lang=lang or ""),
+            hint=Message("eval.hint_langs", langs=", ".join(known)) if known else "",
+        )
+    return found
+
+
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            Message("file.not_utf8", path=path), hint=Message("hint.utf8")
+        ) from error
+    except OSError as error:
         raise InvalidInput(
             Message("eval.unreadable", file=path, why=error),
             hint=Message("eval.hint_sets", names=", ".join(SHIPPED)),

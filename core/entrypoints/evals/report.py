@@ -52,6 +52,17 @@ def write(path: Path, data: bytes) -> None:
         raise InvalidInput(Message("eval.unwritable", file=path, why=error)) from error
 
 
+def check_writable(path: Path) -> None:
+    """Raise InvalidInput if a report cannot be written, before a model is paid for it."""
+    is_new = not path.exists()
+    try:
+        path.open("ab").close()
+        if is_new:
+            path.unlink()
+    except OSError as error:
+        raise InvalidInput(Message("eval.unwritable", file=path, why=error)) from error
+
+
 def read_report(path: Path) -> Report:
     """Read a report that `eval run --out` wrote. Raises InvalidInput."""
     try:

@@ -301,10 +301,15 @@ class _Reader:
             return ()
         try:
             sources = dict(json.loads(self._text(SYNC_RECORD))["sources"])
-            return frozenset(str(path) for files in sources.values() for path in dict(files))
+            return frozenset(
+                str(path)
+                for files in sources.values()
+                for path, one in dict(files).items()
+                if not one.get("found") or one["found"] != one["sha256"]  # else it is of people
+            )
         except _Unreadable as error:
             self._trouble(SYNC_RECORD, 1, error.why)
-        except (InvalidInput, ValueError, KeyError, TypeError, RecursionError):
+        except (InvalidInput, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             self._trouble(SYNC_RECORD, 1, Message("instructions.no_record"))
         return ()
 

@@ -1,20 +1,28 @@
 -- name: page
-SELECT c.id || ':' || c.generation AS id, c.feedback_id, c.id AS candidate_id, c.generation,
-       f.tenant_id, c.agent_id, c.agent_name, c.content, c.verdict ->> 'status' AS status,
-       coalesce(c.verdict ->> 'reason', '') AS reason, f.pruned, f.created_at,
-       ARRAY(SELECT t.tag FROM run_tags t WHERE t.run = c.id || ':' || c.generation
+-- The last run of each candidate; with a tag, all runs that have it: an earlier one stays tagged
+-- after a retry or a fork.
+SELECT c.id || ':' || g.generation AS id, c.feedback_id, c.id AS candidate_id, g.generation,
+       f.tenant_id, c.agent_id, c.agent_name, c.content,
+       CASE WHEN g.generation = c.generation THEN c.verdict ->> 'status' END AS status,
+       CASE WHEN g.generation = c.generation THEN coalesce(c.verdict ->> 'reason', '') ELSE '' END
+           AS reason, f.pruned, f.created_at,
+       ARRAY(SELECT t.tag FROM run_tags t WHERE t.run = c.id || ':' || g.generation
              ORDER BY t.tag) AS tags,
        k.from_run AS forked_from, k.step AS from_step
 FROM feedback f
 JOIN candidates c ON c.feedback_id = f.id
-LEFT JOIN run_forks k ON k.run = c.id || ':' || c.generation
-WHERE (f.created_at, c.id) < (%(at)s::timestamptz, %(id)s) AND c.epoch > 0
+CROSS JOIN LATERAL (
+    SELECT c.generation WHERE %(tag)s::text IS NULL
+    UNION ALL
+    SELECT substring(t.run FROM length(c.id) + 2)::integer FROM run_tags t
+    WHERE t.feedback_id = f.id AND t.tag = %(tag)s AND starts_with(t.run, c.id || ':')
+) g (generation)
+LEFT JOIN run_forks k ON k.run = c.id || ':' || g.generation
+WHERE (f.created_at, c.id || ':' || g.generation) < (%(at)s::timestamptz, %(id)s) AND c.epoch > 0
   AND (%(tenant_id)s::text IS NULL OR f.tenant_id = %(tenant_id)s)
   AND (%(agent_id)s::text IS NULL OR c.agent_id = %(agent_id)s)
   AND (%(feedback_id)s::text IS NULL OR f.id = %(feedback_id)s)
-  AND (%(tag)s::text IS NULL OR EXISTS (
-      SELECT FROM run_tags t WHERE t.run = c.id || ':' || c.generation AND t.tag = %(tag)s))
-ORDER BY f.created_at DESC, c.id DESC LIMIT %(limit)s
+ORDER BY f.created_at DESC, c.id || ':' || g.generation DESC LIMIT %(limit)s
 
 -- name: of
 -- By the id of a run, of its candidate, or of its feedback.

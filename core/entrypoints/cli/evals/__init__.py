@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from core.domain.errors import InvalidInput
-from core.domain.messages import Message
 from core.entrypoints.cli.evals.showing import show_paired, show_report
 from core.entrypoints.cli.exits import FAILED
 from core.entrypoints.cli.options import Json
 from core.entrypoints.cli.output import print_json, print_model, talk
-from core.entrypoints.cli.session import load, run_async, run_until_stopped
+from core.entrypoints.cli.session import chosen_model, run_async, run_until_stopped
 
 if TYPE_CHECKING:
     from core.entrypoints.cli.evals.variants import Sides
@@ -67,12 +65,12 @@ def run(
     """Have a model decide a set of labelled feedback, and show what it got wrong."""
     from core.entrypoints.cli.evals.variants import Variant, decided
     from core.entrypoints.evals import report as reports
-    from core.entrypoints.evals.cases import read_set
+    from core.entrypoints.evals.cases import read_set, some_of
 
-    cases = [one for one in read_set(name) if lang in {None, one.lang}][:limit]
-    if not cases:
-        raise InvalidInput(Message("eval.empty", file=name))
-    variant = Variant(model or load(interactive=True).require_model(), prompts)
+    cases = some_of(read_set(name), name, lang=lang, limit=limit)
+    variant = Variant(chosen_model(model), prompts)
+    for path in filter(None, (out, junit)):
+        reports.check_writable(path)
     variants = [variant, Variant("offline")] if floor and not variant.is_floor else [variant]
     found = run_until_stopped(
         lambda stop: decided(name, cases, variants, concurrency, stop),

@@ -223,6 +223,8 @@ async def _see_ready(settings: Settings, option: str) -> None:
     except (ConfigurationError, DatabaseDown) as error:
         is_behind = getattr(error.message, "code", "") == "database.schema_behind"
         hint = Message("promote.hint_migrate", option=option) if is_behind else error.hint
+        if hint == Message("database.hint_down"):  # which speaks of DATABASE_URL
+            hint = Message("copy.hint_target")
         named = Message("promote.side", option=option, why=error.message)
         raise type(error)(named, hint=hint) from error
 

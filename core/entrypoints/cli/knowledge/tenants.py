@@ -98,10 +98,13 @@ async def known_or_only_agent(opened: App, agent_id: str | None, tenant: str | N
         raise NotFound(Message("cli.no_agents"), hint=Message("see.agents"))
     if len(agents) > 1:
         more = Message("edit.and_more", n=len(agents) - _LISTED) if len(agents) > _LISTED else ""
-        listed = ", ".join(agent.id for agent in agents[:_LISTED])
+        several = len({agent.tenant_id for agent in agents}) > 1
+        listed = ", ".join(
+            f"{agent.id} ({agent.tenant_id})" if several else agent.id for agent in agents[:_LISTED]
+        )
         raise WrongCall(
             Message("cli.several_agents", agents=listed, more=more),
-            hint=Message("access.say_agent"),
+            hint=Message("cli.hint_agent"),
         )
     return agents[0]
 

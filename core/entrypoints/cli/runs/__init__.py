@@ -154,10 +154,10 @@ async def _replayed(
     from core.agent.model.chat_model import with_prompts
     from core.app import program
     from core.app.replaying import replay as repeat
-    from core.entrypoints.cli.session import load
+    from core.entrypoints.cli.session import chosen_model, load
 
-    settings = load({"llm_model": model} if model else None, interactive=True)
-    asked = settings.require_model()
+    asked = chosen_model(model)
+    settings = load({"llm_model": asked}, interactive=True)
     with with_prompts(prompts) if prompts else nullcontext():
         async with program.open_over_tenants(
             settings, model=True, offline=asked == "offline", dry_run=True

@@ -66,7 +66,7 @@ def show_comparison(found: Comparison) -> None:
             "model": found.model,
             "asked from": f"step {found.from_step}",
             "first difference": f"step {found.first_difference}" if found.first_difference else "",
-            "ended": f"{found.status_recorded}, now {found.status_repeated}",
+            "ended": f"{found.status_recorded or 'unknown'}, now {found.status_repeated}",
             "reason": found.reason,
             "answered by today's knowledge": found.asked_anew or "",
             "calls": f"{usage.model_calls} ({usage.input_tokens} + {usage.output_tokens} tokens)",
