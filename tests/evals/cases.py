@@ -325,12 +325,3 @@ async def play(home: Path, pairs: int, *, gate: bool) -> list[Figures]:
     """Play all kinds in a home of their own."""
     async with opened(home, gate=gate) as app:
         return [await judged(app, kind, pairs) for kind in SCENES]
-
-
-def report(arms: dict[bool, list[Figures]]) -> str:
-    """Return the figures of both arms, and what went wrong with the gate on."""
-    lines = []
-    for gate, figures in arms.items():
-        lines += [f"gate {'on' if gate else 'off (control)'}:", *(f"  {one}" for one in figures)]
-    lines += [f"  {text}" for one in arms[True] for text in one.wrong]
-    return "\n".join(lines)
