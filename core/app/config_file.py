@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field, PrivateAttr
 
 from core.app.settings import Settings
 from core.changes.audit import AuditRules
+from core.changes.cases.config import CaseRules
 from core.changes.lessons.config import LessonRules
 from core.changes.policy.review_policy import PRESETS, ReviewPolicy
 from core.delivery.hooks import HookList
@@ -52,6 +53,7 @@ class ConfigFile(ReviewPolicy):
     audit: AuditRules = AuditRules()
     effect: EffectRules = EffectRules()
     lessons: LessonRules = LessonRules()
+    cases: CaseRules = CaseRules()
     sources: Plugins = Field(default_factory=dict)
     stores: StoreChoice = StoreChoice()
     kinds: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from core.domain.errors import AlreadyExists, Refused
@@ -26,6 +26,7 @@ from core.domain.models import (
     Snapshot,
     SubmitContext,
 )
+from core.domain.models.cases import CaseBody
 from core.domain.models.knowledge import MAX_MEMORY_BYTES
 from core.domain.ports import Knowledge
 from core.domain.reserved import is_reserved
@@ -163,6 +164,7 @@ async def commit_to_memory(
     user: str | None = None,
     *,
     endless: bool = False,
+    cases: Sequence[CaseBody] = (),
     deps: CommitDeps,
 ) -> Receipt:
     """Submit the creation, change or deletion of a memory to the change gate.
@@ -182,6 +184,7 @@ async def commit_to_memory(
         merge_mode=merge_mode,
         relationship=relationship,
         reason=reason,
+        cases=tuple(cases),
     )
     return await deps.gate.submit(request, deps.context.model_copy(update={"agent_id": agent_id}))
 

@@ -23,6 +23,9 @@ from core.app.bootstrap.stores import Stores, new_id, outside_changes, utc_now
 from core.app.config_file import ConfigFile, load_config
 from core.app.run_summary import RunSummary
 from core.app.settings import OFFLINE_MODEL, Settings
+from core.changes.cases.behaviour import WithBehaviour
+from core.changes.cases.deriving import derive
+from core.changes.cases.judging import CaseGate
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps, Screen
 from core.changes.interference import Interference
@@ -32,6 +35,7 @@ from core.changes.said_order.pieces import AskedAgain
 from core.domain.models import Kind, Pause
 from core.domain.ports import (
     BeforeApplied,
+    CaseRunner,
     CircuitBreaker,
     Committer,
     FeedbackSource,
@@ -183,6 +187,7 @@ def _gate(
             outside=outside_changes(stores.skills, stores.changes, stores.target_locks),
             screen=_screen(stores, config, _second_look(stores, model, looks, config.screen)),
             before_applied=before_applied,
+            cases=CaseGate(stores.cases, _case_runner(stores, model, config), config.cases, derive),
         )
     )
 
@@ -221,6 +226,17 @@ async def open_second_look(
         yield GuardedModel(chat, circuit_breaker(settings, stores.pool), meter)
     finally:
         await close_chat_model(chat)
+
+
+def _case_runner(stores: Stores, model: GuardedModel | None, config: ConfigFile) -> CaseRunner:
+    """Return what runs cases before a change: with a model and a budget also those of behaviour."""
+    runs = config.cases.behaviour.runs
+    if model is None or not runs:
+        return stores.case_runner
+    from core.agent.case_answers import ModelAnswers
+
+    answers = ModelAnswers(model.chat, model.breaker, stores.replies, model.meter)
+    return WithBehaviour(stores.case_runner, answers, runs)
 
 
 def _second_look(

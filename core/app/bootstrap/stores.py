@@ -16,12 +16,17 @@ from urllib.parse import urlsplit
 
 import structlog
 
+from core.adapters.embedded.local_pods import LocalPods
 from core.adapters.postgres import copying, migrations
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.audit import PostgresAudit, PostgresCalls
 from core.adapters.postgres.budgets import PostgresSpending
-from core.adapters.postgres.change_log import PostgresChangeLog, PostgresSteps, PostgresTargetLocks
+from core.adapters.postgres.case_figures import PostgresCaseFigures
+from core.adapters.postgres.case_runner import PostgresCaseRunner
+from core.adapters.postgres.case_upkeep import PostgresCaseUpkeep
+from core.adapters.postgres.cases import PostgresCases
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
 from core.adapters.postgres.context import PostgresTaskMatches
 from core.adapters.postgres.conversations import PostgresConversations
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
@@ -58,6 +63,7 @@ from core.adapters.postgres.runs import (
 )
 from core.adapters.postgres.scoped_search import ScopedSearch
 from core.adapters.postgres.search import PostgresSearch, SkillFollower
+from core.adapters.postgres.steps import PostgresSteps
 from core.adapters.postgres.threads import PostgresThreads
 from core.adapters.postgres.tokens import PostgresTokens
 from core.adapters.postgres.uses import PostgresEffects, PostgresLookBack, PostgresUseLog
@@ -69,6 +75,7 @@ from core.app.bootstrap.plugins import STORES, opened
 from core.app.config_file import ConfigFile, load_config
 from core.app.dry_run import DryJournal, DryReplies, DryRuns
 from core.app.settings import Settings
+from core.changes.cases.scripts import WithScripts
 from core.changes.outside import OutsideChanges
 from core.domain.errors import ConfigurationError
 from core.domain.hashing import tenant_token
@@ -83,6 +90,10 @@ from core.domain.ports import (
     Audit,
     Budgets,
     Calls,
+    CaseFigures,
+    CaseRunner,
+    Cases,
+    CaseUpkeep,
     ChangeLog,
     Conversations,
     Deliveries,
@@ -196,7 +207,7 @@ class Stores:
         self.spending: Spending = PostgresSpending(pool, billed)
         self.budgets: Budgets = budgets(settings, pool, billed)
         self.retention: Retention = PostgresRetention(pool)
-        self.changes: ChangeLog = PostgresChangeLog(pool, observe, parts.routes)
+        self._keeps_changes(parts)
         self.target_locks: TargetLocks = PostgresTargetLocks(pool)
         self.reviews: Reviews = PostgresReviews(pool, observe, parts.routes)
         self.review_queue: ReviewQueue = PostgresReviewQueue(pool)
@@ -218,6 +229,15 @@ class Stores:
         if parts.dry_run:
             self._keep_nothing()
 
+    def _keeps_changes(self, parts: Parts) -> None:
+        pool, observe, routes = parts.pool, parts.observe, parts.routes
+        cases = PostgresCaseRunner(pool, utc_now)
+        self.case_runner: CaseRunner = WithScripts(cases, parts.skills, LocalPods())
+        self.changes: ChangeLog = PostgresChangeLog(pool, observe, routes, cases.run_on)
+        self.cases: Cases = PostgresCases(pool, observe, routes)
+        self.case_upkeep: CaseUpkeep = PostgresCaseUpkeep(pool)
+        self.case_figures: CaseFigures = PostgresCaseFigures(pool)
+
     def _sends(self, parts: Parts) -> None:
         self.deliveries: Deliveries = PostgresDeliveries(parts.pool)
         self.outbox: Outbox = PostgresOutbox(parts.pool, parts.observe, parts.routes)
@@ -238,9 +258,6 @@ class Stores:
         self.calls: Calls = PostgresCalls(pool)
         self.erasing: Erasing = PostgresErasing(pool, new_id)
         self.conversations: Conversations = PostgresConversations(pool)
-        self._sees_effects(pool)
-
-    def _sees_effects(self, pool: Pool) -> None:
         self.use_log: UseLog = PostgresUseLog(pool)
         self.effects: Effects = PostgresEffects(pool)
         self.look_back: LookBack = PostgresLookBack(pool)

@@ -200,9 +200,9 @@ def _reason(change: Change, prepared: Prepared) -> str:
     )
 
 
-def held_because(change: Change, deps: GateDeps) -> tuple[str, ...]:
-    """Return why a change waits for a person: what always does, the screen, and the policy."""
-    return (*required_review(change), *found_in(change), *deps.policy(change))
+def held_because(change: Change, deps: GateDeps, broken: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return why a change waits: what always does, the screen, the cases it breaks, the policy."""
+    return (*required_review(change), *found_in(change), *broken, *deps.policy(change))
 
 
 _TOLD = 5  # findings that a change names as reasons
@@ -233,6 +233,8 @@ async def masked_request(request: ChangeRequest, deps: GateDeps) -> ChangeReques
     screen = deps.screen
     if screen is None or screen.keeps_raw or isinstance(request, RestoreRequest):
         return request
+    if request.cases:
+        request = request.model_copy(update={"cases": tuple(map(masked_model, request.cases))})
     made = _masked(request) if isinstance(request, MemoryRequest) else masked_model(request)
     return made if screen.mask_more is None else await screen.mask_more(made)
 
@@ -361,6 +363,8 @@ def again(change: Change, request: ChangeRequest, prepared: Prepared) -> Change:
 
     Its relationship stays as requested.
     """
+    if change.request is not None and change.request.cases and not request.cases:
+        request = request.model_copy(update={"cases": change.request.cases})
     fresh = {
         "status": ChangeStatus.HELD,
         "request": _storable(request),

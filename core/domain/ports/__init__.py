@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from core.domain.ports.access import Answers, Tokens
 from core.domain.ports.audit import Audit, Calls, Erasing
+from core.domain.ports.cases import CaseAnswers, CaseFigures, CaseRunner, Cases, CaseUpkeep
 from core.domain.ports.changes import (
     ChangeLog,
     Committer,
@@ -89,6 +90,11 @@ __all__ = [
     "Bell",
     "Budgets",
     "Calls",
+    "CaseAnswers",
+    "CaseFigures",
+    "CaseRunner",
+    "CaseUpkeep",
+    "Cases",
     "ChangeLog",
     "Checkout",
     "CircuitBreaker",

@@ -18,6 +18,7 @@ from core.domain.errors import InvalidInput
 from core.domain.messages import Message
 from core.entrypoints.cli import (
     agents,
+    cases,
     changes,
     config,
     costs,
@@ -65,6 +66,7 @@ for name, group in {
     "eval": evals.app,
     "knowledge": knowledge.app,
     "changes": changes.app,
+    "cases": cases.app,
     "history": history.app,
     "hooks": hooks.app,
     "deliveries": deliveries.app,

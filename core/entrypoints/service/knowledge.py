@@ -118,7 +118,7 @@ class KnowledgeService:
     ) -> Versions:
         """Return the versions of an item, also of a deleted one. Raises NotFound."""
         self.session.require(Role.READ)
-        item = await self._items().find(item_id, self.session.tenant(tenant_id), kind)
+        item = await known_items(self.session).find(item_id, self.session.tenant(tenant_id), kind)
         made = await self.session.stores.lineage.made(
             item.kind, item.tenant_id, item.id, limit=MAX_VERSIONS, max_bytes=0
         )
@@ -161,7 +161,7 @@ class KnowledgeService:
     ) -> Receipt:
         """Restore an item to one of its versions, byte for byte. Raises NotFound."""
         self.session.require(Role.REVIEW)
-        item = await self._items().find(item_id, self.session.tenant(tenant_id), kind)
+        item = await known_items(self.session).find(item_id, self.session.tenant(tenant_id), kind)
         app = self.session.app.as_dry_run() if dry_run else self.session.app
         return await app.restorer.restore(item, version, self.session.principal.name)
 
@@ -181,21 +181,23 @@ class KnowledgeService:
                 hint=Message("history.drop_one"),
             )
         if at is not None:
-            return await self._items().as_of(*reference, at)
+            return await known_items(self.session).as_of(*reference, at)
         if version is not None:
-            return await self._items().version(*reference, version)
-        return await self._items().current(*reference)
+            return await known_items(self.session).version(*reference, version)
+        return await known_items(self.session).current(*reference)
 
-    def _items(self) -> KnownItems:
-        app = self.session.app
-        return KnownItems(
-            knowledge=app.stores.knowledge,
-            past=app.stores.past,
-            lineage=app.stores.lineage,
-            changes=app.stores.changes,
-            skills=app.stores.skills,
-            follow=lambda tenant: follow_skills(self.session, tenant),
-        )
+
+def known_items(session: Session) -> KnownItems:
+    """Return what looks items up for a session, which checks whose they are."""
+    stores = session.stores
+    return KnownItems(
+        knowledge=stores.knowledge,
+        past=stores.past,
+        lineage=stores.lineage,
+        changes=stores.changes,
+        skills=stores.skills,
+        follow=lambda tenant: follow_skills(session, tenant),
+    )
 
 
 def _table(content: str) -> tuple[DecisionTable | None, str]:

@@ -11,6 +11,7 @@ SELECT DISTINCT tenant_id FROM (
     UNION ALL SELECT tenant_id FROM proposals WHERE decided_by = %(author)s
     UNION ALL SELECT tenant_id FROM run_tags WHERE tagged_by = %(author)s
     UNION ALL SELECT tenant_id FROM run_forks WHERE forked_by = %(author)s
+    UNION ALL SELECT tenant_id FROM cases WHERE made_by = %(author)s
     UNION ALL SELECT tenant_id FROM erasures
     WHERE author_digest = erased_author(tenant_id, %(author)s)) known
 WHERE %(only)s::text IS NULL OR tenant_id = %(only)s ORDER BY tenant_id
@@ -135,7 +136,8 @@ UPDATE changes SET feedback_content = '[erased]', candidate_content = '[erased]'
     error = CASE WHEN error IS NOT NULL THEN '[erased]' END,
     warnings = coalesce((SELECT jsonb_agg('[erased]'::text) FROM jsonb_array_elements(warnings)), '[]'),
     held = coalesce((SELECT jsonb_agg('[erased]'::text) FROM jsonb_array_elements(held)), '[]'),
-    request = CASE WHEN request ? 'reason' THEN jsonb_set(request, '{reason}', '"[erased]"')
+    cases = '[]',
+    request = CASE WHEN request ? 'reason' THEN jsonb_set(request - 'cases', '{reason}', '"[erased]"')
                    ELSE request END
 WHERE id = ANY(%(words)s)
   AND (feedback_content <> '[erased]' OR reason NOT IN ('', '[erased]'))
@@ -229,6 +231,17 @@ WHERE o.tenant_id = %(tenant_id)s AND o.note NOT IN ('', '[erased]')
       SELECT FROM outcome_items i JOIN changes c
         ON c.tenant_id = i.tenant_id AND c.target_id = i.item_id AND c.kind <> 'AGENT_SKILLS'
       WHERE i.outcome_id = o.id AND c.id = ANY(%(words)s)))
+
+-- name: drop_cases
+-- What they ask is made of the person's words, and of those of items that are gone.
+DELETE FROM cases c
+WHERE c.change_id = ANY(%(words)s)
+   OR c.tenant_id = %(tenant_id)s AND EXISTS (
+      SELECT FROM unnest(%(kinds)s::text[], %(items)s::text[]) AS gone (kind, id)
+      WHERE c.kind = gone.kind AND c.item_id = gone.id)
+
+-- name: unname_cases
+UPDATE cases SET made_by = '[erased]' WHERE tenant_id = %(tenant_id)s AND made_by = %(author)s
 
 -- name: unname_proposals
 UPDATE proposals SET decided_by = '[erased]'
