@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.agent.budgets import Meter
 from core.app.agent_setup import set_up_new_agents
+from core.app.bootstrap.cases import case_keeping, cases_by_people
 from core.app.bootstrap.costs import billing
 from core.app.bootstrap.health import watched
 from core.app.bootstrap.hooks import HooksInUse, open_hooks
@@ -49,7 +50,7 @@ from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.changes.cases.by_people import CasesByPeople
-from core.changes.cases.keeping import ROUND_SECONDS, CaseKeeping
+from core.changes.cases.keeping import ROUND_SECONDS
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.installing.fetching import Fetching
 from core.changes.installing.installer import Installer
@@ -71,7 +72,6 @@ from core.domain.models import (
     Receipt,
     Verdict,
 )
-from core.domain.models.cases import CaseBody
 from core.domain.models.knowledge import ITEM_KINDS
 from core.domain.observers import all_of, log_event, nobody
 from core.domain.ports import NewId, NoUses, Observer, Uses, Vectors
@@ -80,7 +80,6 @@ from core.knowledge.usage.config import EffectRules
 from core.knowledge.usage.looking_back import LookingBack
 from core.knowledge.usage.recorder import Recorder
 from core.polling_manager import SourcePoller
-from core.safety.intake import masked_model
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -231,30 +230,10 @@ class App:
             now=utc_now,
         )
 
-    def case_keeping(self) -> CaseKeeping:
-        """Return what derives cases for what was brought in, and runs all once a day."""
-        known = self.stores
-        beside = known.case_runner, known.skills, known.journal
-        return CaseKeeping(known.case_upkeep, known.cases, *beside)
-
     @property
     def cases(self) -> CasesByPeople:
         """The service that adds, edits and runs cases for people."""
-        return CasesByPeople(
-            cases=self.stores.cases,
-            runner=self.stores.case_runner,
-            knowledge=self.stores.knowledge,
-            agents=self.stores.agents,
-            masked=self._masked_case,
-            new_id=self.new_id,
-        )
-
-    async def _masked_case(self, body: CaseBody) -> CaseBody:
-        parts = self.stores.parts
-        if parts.settings.safety_keep_raw:
-            return body
-        made = masked_model(body)
-        return await parts.screens.masked_request(made) if parts.screens else made
+        return cases_by_people(self.stores, self.new_id)
 
     def as_dry_run(self) -> App:
         """Return this app with a gate that stops before applying, for one dry run."""
@@ -301,7 +280,7 @@ class App:
             if learning.backfill and not once
             else None,
             None if once else repeat(LOOK_BACK_SECONDS, "effect", self.looking_back.work),
-            None if once else repeat(ROUND_SECONDS, "cases", self.case_keeping().work),
+            None if once else repeat(ROUND_SECONDS, "cases", case_keeping(self.stores).work),
             repeat(PROGRESS_SECONDS, "progress", lambda: self._progress(on_progress))
             if once
             else None,
