@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.agent.budgets import Meter
 from core.app.agent_setup import set_up_new_agents
+from core.app.bootstrap.cases import case_keeping, cases_by_people
 from core.app.bootstrap.costs import billing
 from core.app.bootstrap.health import watched
 from core.app.bootstrap.hooks import HooksInUse, open_hooks
@@ -44,12 +45,13 @@ from core.app.bootstrap.stores import (
     utc_now,
 )
 from core.app.bootstrap.tracing import open_tracing
+from core.app.bootstrap.usage import open_uses
 from core.app.dry_run import DrySkills
 from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
 from core.changes.cases.by_people import CasesByPeople
-from core.changes.cases.keeping import ROUND_SECONDS, CaseKeeping
+from core.changes.cases.keeping import ROUND_SECONDS
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.installing.fetching import Fetching
 from core.changes.installing.installer import Installer
@@ -71,16 +73,13 @@ from core.domain.models import (
     Receipt,
     Verdict,
 )
-from core.domain.models.cases import CaseBody
 from core.domain.models.knowledge import ITEM_KINDS
 from core.domain.observers import all_of, log_event, nobody
 from core.domain.ports import NewId, NoUses, Observer, Uses, Vectors
 from core.domain.tasks import end_tasks, over_all_tenants, repeat
 from core.knowledge.usage.config import EffectRules
 from core.knowledge.usage.looking_back import LookingBack
-from core.knowledge.usage.recorder import Recorder
 from core.polling_manager import SourcePoller
-from core.safety.intake import masked_model
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -123,7 +122,7 @@ class App:
     stores: Stores
     gate: ChangeGate
     dry_gate: Callable[[], ChangeGate]
-    new_id: NewId
+    new_id: NewId = new_id
     feedback_max_chars: int
     currency: str
     presence: Presence = field(default_factory=lambda: Presence(time.monotonic))
@@ -232,30 +231,10 @@ class App:
             now=utc_now,
         )
 
-    def case_keeping(self) -> CaseKeeping:
-        """Return what derives cases for what was brought in, and runs all once a day."""
-        known = self.stores
-        beside = known.case_runner, known.skills, known.journal
-        return CaseKeeping(known.case_upkeep, known.cases, *beside)
-
     @property
     def cases(self) -> CasesByPeople:
         """The service that adds, edits and runs cases for people."""
-        return CasesByPeople(
-            cases=self.stores.cases,
-            runner=self.stores.case_runner,
-            knowledge=self.stores.knowledge,
-            agents=self.stores.agents,
-            masked=self._masked_case,
-            new_id=self.new_id,
-        )
-
-    async def _masked_case(self, body: CaseBody) -> CaseBody:
-        parts = self.stores.parts
-        if parts.settings.safety_keep_raw:
-            return body
-        made = masked_model(body)
-        return await parts.screens.masked_request(made) if parts.screens else made
+        return cases_by_people(self.stores, self.new_id)
 
     def as_dry_run(self) -> App:
         """Return this app with a gate that stops before applying, for one dry run."""
@@ -305,7 +284,7 @@ class App:
             repeat(LESSON_SECONDS, "lessons", learning.lessons.work)
             if learning.lessons and not once
             else None,
-            None if once else repeat(ROUND_SECONDS, "cases", self.case_keeping().work),
+            None if once else repeat(ROUND_SECONDS, "cases", case_keeping(self.stores).work),
             repeat(PROGRESS_SECONDS, "progress", lambda: self._progress(on_progress))
             if once
             else None,
@@ -472,7 +451,7 @@ async def open_app(
             observed = watched(stores, url=url, breaker=breaker, sources=sources, summary=summary)
             await enter(health.watching(await enter(observed)))
         fills = meaning.backfill(made) if meaning and not dry_run else None
-        uses = await enter(_recorded(stores, observe))
+        uses = await enter(open_uses(stores, observe))
         beside = sources, summary, fills, uses
         learns = build_learning(stores, gate, guarded, *beside) if guarded else None
         yield App(
@@ -480,7 +459,6 @@ async def open_app(
             gate=gate,
             vectors=meaning.vectors(stores) if meaning else None,
             dry_gate=dry_gate,
-            new_id=new_id,
             feedback_max_chars=settings.feedback_max_chars,
             currency=settings.price_currency,
             checks=health.checks if health else nothing_checked,
@@ -490,18 +468,6 @@ async def open_app(
             dispatcher=await enter(open_dispatcher(stores, gate, hooks, works=bool(chat))),
             uses=uses,
         )
-
-
-@asynccontextmanager
-async def _recorded(stores: Stores, observe: Observer) -> AsyncIterator[Uses]:
-    """Yield where uses are put on record; a dry run leaves no trace."""
-    if stores.parts.dry_run:
-        yield NoUses()
-        return
-    config = stores.parts.config
-    holdout = (config.effect if config else EffectRules()).holdout
-    async with Recorder(stores.use_log, observe, holdout).running() as recorder:
-        yield recorder
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.adapters.postgres.queries import connection
+from core.app.bootstrap.cases import case_keeping
 from core.changes.cases.keeping import CaseKeeping
 from core.domain.models import Kind, MemoryRequest, Operation, Origin, SubmitContext
 from core.domain.models.cases import Case, CaseFilter, CaseStatus, Check
@@ -25,7 +26,7 @@ async def api(database: str, tmp_path: Path) -> AsyncIterator[Api]:
 
 @pytest.fixture
 def keeping(api: Api) -> CaseKeeping:
-    return api.app.case_keeping()
+    return case_keeping(api.app.stores)
 
 
 async def brought_in(api: Api, content: str) -> str:
@@ -62,7 +63,7 @@ async def test_an_item_is_looked_at_once(api: Api, keeping: CaseKeeping) -> None
     for number in range(3):
         await brought_in(api, f"{REFUND} Remark {number}{number}{number}, {'xyz'[number]}ebra.")
     assert [await keeping.derive(2) for _ in range(3)] == [2, 1, 0]
-    again = api.app.case_keeping()
+    again = case_keeping(api.app.stores)
     assert await again.derive() == 0
 
 

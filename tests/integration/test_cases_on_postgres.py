@@ -127,7 +127,7 @@ async def test_a_reverted_change_takes_its_cases_along_until_it_is_back(
     assert [case.body.text for case in await live(world)] == [WHO]
 
 
-async def test_a_deleted_item_has_no_cases_and_is_none_the_less_restored_with_them(
+async def test_a_deleted_item_has_no_cases_and_is_restored_with_them(
     world: CaseGateWorld,
 ) -> None:
     change = await taught(world, REPORT, recall(WHO))

@@ -183,6 +183,7 @@ class CasesOfUnit:
     _run_cases: RunCases | None = None
 
     async def broken_cases(self, change: Change) -> Sequence[CaseResult]:
+        """Return the cases that a recorded change breaks, unless nothing came since they ran."""
         if self._run_cases is None or await self._is_as_tried(change):
             return ()
         older = await reach_on(self._conn, change, MOST_IN_REACH)

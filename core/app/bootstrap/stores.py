@@ -16,16 +16,11 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from core.adapters.embedded.local_pods import LocalPods
 from core.adapters.postgres import copying, migrations
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.audit import PostgresAudit, PostgresCalls
 from core.adapters.postgres.budgets import PostgresSpending
-from core.adapters.postgres.case_figures import PostgresCaseFigures
-from core.adapters.postgres.case_runner import PostgresCaseRunner
-from core.adapters.postgres.case_upkeep import PostgresCaseUpkeep
-from core.adapters.postgres.cases import PostgresCases
 from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
 from core.adapters.postgres.context import PostgresTaskMatches
 from core.adapters.postgres.conversations import PostgresConversations
@@ -70,12 +65,12 @@ from core.adapters.postgres.uses import PostgresEffects, PostgresLookBack, Postg
 from core.adapters.postgres.write_back import PostgresUnsent, PostgresWriteBackRecords
 from core.adapters.publishers.web import WebPublishers
 from core.agent.prices import UNBILLED, Billing
+from core.app.bootstrap.case_stores import case_stores
 from core.app.bootstrap.costs import budgets
 from core.app.bootstrap.plugins import STORES, opened
 from core.app.config_file import ConfigFile, load_config
 from core.app.dry_run import DryJournal, DryReplies, DryRuns
 from core.app.settings import Settings
-from core.changes.cases.scripts import WithScripts
 from core.changes.outside import OutsideChanges
 from core.domain.errors import ConfigurationError
 from core.domain.hashing import tenant_token
@@ -90,10 +85,6 @@ from core.domain.ports import (
     Audit,
     Budgets,
     Calls,
-    CaseFigures,
-    CaseRunner,
-    Cases,
-    CaseUpkeep,
     ChangeLog,
     Conversations,
     Deliveries,
@@ -231,12 +222,10 @@ class Stores:
 
     def _keeps_changes(self, parts: Parts) -> None:
         pool, observe, routes = parts.pool, parts.observe, parts.routes
-        cases = PostgresCaseRunner(pool, utc_now)
-        self.case_runner: CaseRunner = WithScripts(cases, parts.skills, LocalPods())
-        self.changes: ChangeLog = PostgresChangeLog(pool, observe, routes, cases.run_on)
-        self.cases: Cases = PostgresCases(pool, observe, routes)
-        self.case_upkeep: CaseUpkeep = PostgresCaseUpkeep(pool)
-        self.case_figures: CaseFigures = PostgresCaseFigures(pool)
+        made = case_stores(pool, parts.skills, observe, routes, utc_now)
+        self.case_runner, self.cases = made.runner, made.cases
+        self.case_upkeep, self.case_figures = made.upkeep, made.figures
+        self.changes: ChangeLog = PostgresChangeLog(pool, observe, routes, made.run_on)
 
     def _sends(self, parts: Parts) -> None:
         self.deliveries: Deliveries = PostgresDeliveries(parts.pool)
