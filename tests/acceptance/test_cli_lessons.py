@@ -29,8 +29,8 @@ def test_a_rejection_becomes_a_lesson_that_a_person_approves(home: Home) -> None
     assert "one report only, no rule for all" in str(item["content"])
     code, out, _ = home.call("knowledge", "export")
     assert (code, out) == (0, "")
-    code, out, _ = home.call("lessons", "list")
-    assert (code, "applied" in out) == (0, True)
+    (applied,) = home.items("lessons", "list")
+    assert applied["status"] == "applied"
 
 
 LINE = {"kind": "MEMORY", "content": "x", "agent_id": WORKER_AGENT, "tenant_id": "t"}
