@@ -56,18 +56,21 @@ class HistoryWriter:
             return Message("platform.no_kind", kind=record.knowledge_type)
         if not record.agent_id:
             return Message("platform.no_agent")
+        if not is_uuid(record.agent_id):
+            return self._skipped(record.agent_id, Message("platform.no_uuid"))
         try:
-            if not is_uuid(record.agent_id):
-                raise NoReference(Message("platform.no_uuid"))
             await self.rows.add("agent_knowledge_history", await self._row(record))
         except NotWritten:
             return ""
         except NoSuchTable as error:  # which the adapter has warned of
             return error.message
         except NoReference as error:
-            self.skip(record.agent_id, error.message)
-            return Message("platform.of_agent", agent=record.agent_id, why=error.message)
+            return self._skipped(record.agent_id, error.message)
         return ""
+
+    def _skipped(self, agent_id: str, why: str) -> str:
+        self.skip(agent_id, why)
+        return Message("platform.of_agent", agent=agent_id, why=why)
 
     async def _row(self, record: HistoryRecord) -> PlatformRow:
         return {

@@ -103,16 +103,24 @@ def test_a_list_without_anything_says_so_and_stays_a_list_for_programs(
     assert (json.loads(out), err) == ({"items": [], "next": None}, "")
 
 
-@pytest.mark.parametrize("command", [("knowledge", "search", "환불"), ("skill", "graph")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("knowledge", "search", "환불"),
+        ("skill", "graph"),
+        ("skill", "export", "refund"),
+        ("skill", "install", "./refund"),
+    ],
+)
 def test_where_it_is_not_said_whose_all_commands_ask_alike(
     home: str, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:
     hint = "say which tenant with --tenant"
-    error = refused(capsys, *command, code=1)
+    error = refused(capsys, *command, code=2)
     assert (error["message"], error["hint"]) == ("no tenant has an agent yet", hint)
     add_agent(home, "a", "t")
     add_agent(home, "b", "u")
-    error = refused(capsys, *command, code=1)
+    error = refused(capsys, *command, code=2)
     assert (error["message"], error["hint"]) == ("there are several tenants: t, u", hint)
 
 

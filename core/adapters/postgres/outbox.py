@@ -238,7 +238,7 @@ def _status(row: DictRow) -> DeliveryStatus:
 
 def _has_word(row: DictRow) -> bool:
     """Whether a hook said something, or could not; what is skipped is no hook's word."""
-    return bool(row["answer"] or row["error"] and _status(row) is not DeliveryStatus.SKIPPED)
+    return bool(row["answer"] or (row["error"] and _status(row) is not DeliveryStatus.SKIPPED))
 
 
 def _said(row: DictRow) -> HookSaid:
