@@ -17,7 +17,8 @@ from core.entrypoints.cli.app import run
 from core.testing.determinism import counting_ids
 from tests.support.databases import url_of
 
-LISTS = [("knowledge", "list"), ("knowledge", "export"), ("feedback", "list"), ("agents", "list")]
+OF_AGENTS = [("knowledge", "list"), ("knowledge", "export"), ("runs", "list")]
+LISTS = [*OF_AGENTS, ("feedback", "list"), ("agents", "list")]
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_what_is_retried_of_nobody_is_not_found(
     assert refused(capsys, "feedback", "retry", "--all-dead", "--tenant", home)["hint"]
 
 
-@pytest.mark.parametrize("command", [("knowledge", "list"), ("knowledge", "export")])
+@pytest.mark.parametrize("command", OF_AGENTS)
 def test_an_agent_that_is_not_there_or_of_another_tenant_is_not_found(
     home: str, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:
