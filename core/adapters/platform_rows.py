@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from core.adapters.sources.transport import PostgrestTransport, UnknownColumn
 from core.delivery.platform_names import KEYS, PlatformNames, column_name, table_name
-from core.domain.errors import NoSuchTable, SourceDown
+from core.domain.errors import NoSuchTable, NotWritten, SourceDown
 from core.domain.messages import Message
 from core.domain.ports import PlatformRow, Sleep
 
@@ -90,7 +90,7 @@ class PostgrestRows:
         """
         there = table_name(self._names, table)
         if there is None:
-            raise NoSuchTable(Message("platform.not_written", table=table))
+            raise NotWritten(Message("platform.not_written", table=table))
         needed = frozenset(needed)
         given = {name: column_name(self._names, table, name) for name in (*needed, *others)}
         named = {name: column for name, column in given.items() if column is not None}

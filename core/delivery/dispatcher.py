@@ -104,6 +104,8 @@ class Dispatcher:
         now = self._clock()
         if sent.outcome is Outcome.DONE:
             return Settled(DeliveryStatus.DELIVERED, sent, began, seconds)
+        if sent.outcome is Outcome.SKIPPED:
+            return Settled(DeliveryStatus.SKIPPED, sent, began, seconds)
         if sent.outcome is Outcome.NEVER:
             return Settled(DeliveryStatus.FAILED, sent, began, seconds)
         if sent.outcome is Outcome.GONE:
@@ -121,6 +123,8 @@ class Dispatcher:
         told = {"delivery_id": delivery.id, "target": delivery.target, "attempt": delivery.attempts}
         if ended.status is DeliveryStatus.DELIVERED:
             log.info("delivery.sent", **told, status=ended.sent.status)
+        elif ended.status is DeliveryStatus.SKIPPED:
+            log.info("delivery.skipped", **told, error=ended.sent.error or "")
         elif ended.status is DeliveryStatus.WAITING:
             log.warning(
                 "delivery.failed", **told, status=ended.sent.status, error=ended.sent.error or "",

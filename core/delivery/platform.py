@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from typing import NamedTuple
 
 import structlog
 
-from core.delivery.platform_history import HistoryWriter
+from core.delivery.platform_history import HistoryWriter, is_uuid
 from core.delivery.platform_lists import SkillListWriter
 from core.delivery.platform_rules import RuleWriter
 from core.domain.errors import DependencyDown, InvalidInput, SkillWorkerError, Stale
@@ -79,7 +80,7 @@ class PlatformTarget:
         try:
             async with limit:
                 with in_name_of(delivery.tenant_id):
-                    refused = await self._write(delivery.change_id or "")
+                    refused, left = await self._write(delivery.change_id or "")
         except TimeoutError:
             if not limit.expired():
                 return Sent(outcome=Outcome.LATER, status="error", error=Message("hook.cut_off"))
@@ -99,26 +100,32 @@ class PlatformTarget:
             why = Message("platform.broke", type=type(error).__name__)
             return Sent(outcome=Outcome.LATER, status="error", error=why)
         if refused:
-            return Sent(outcome=Outcome.NEVER, status="refused", error=joined(refused))
+            return Sent(outcome=Outcome.NEVER, status="refused", error=joined([*refused, *left]))
+        if left:
+            return Sent(outcome=Outcome.SKIPPED, status="skipped", error=joined(left))
         return Sent(outcome=Outcome.DONE, status="written")
 
-    async def _write(self, change_id: str) -> list[str]:
-        """Write all that a change did; return what the platform refuses for good of it."""
+    async def _write(self, change_id: str) -> tuple[list[str], list[str]]:
+        """Write all that a change did.
+
+        Return what of it the platform refuses for good, and what it has no place for.
+        """
         change = await self.changes.get(change_id)
         records = await self.records.attempts(change_id)
-        refused = []
+        refused: list[str] = []
+        left: list[str] = []
         for work in self._works(change, records):
             try:
-                await work()
+                left += await work()
             except InvalidInput as error:
                 refused.append(error.message)
-        return refused
+        return refused, left
 
     def _works(
         self, change: Change, records: Sequence[HistoryRecord]
-    ) -> list[Callable[[], Awaitable[None]]]:
+    ) -> list[Callable[[], Awaitable[Sequence[str]]]]:
         done = [record for record in records if record.status is not HistoryStatus.FAILED]
-        works: list[Callable[[], Awaitable[None]]] = [partial(self.history.write, records)]
+        works: list[Callable[[], Awaitable[Sequence[str]]]] = [partial(self.history.write, records)]
         if done and change.kind in _LISTED:
             works.append(partial(self.lists.write, change))
         elif done and change.kind is Kind.DMN_RULE:
@@ -126,16 +133,24 @@ class PlatformTarget:
         return works
 
 
+class Backfilled(NamedTuple):
+    """How many changes are sent, and of how many the agent's id is none of the platform's."""
+
+    changes: int
+    without_uuid: int
+
+
 async def backfill(
     unsent: Unsent, *, tenant_id: str | None, since: datetime | None, dry_run: bool
-) -> int:
+) -> Backfilled:
     """Send changes that never went out, oldest first; return how many. A dry run only counts."""
-    sent, after = 0, 0
+    sent, without, after = 0, 0, 0
     while True:
         events, following = await unsent.page(
             NAME, tenant_id=tenant_id, since=since, after=after, limit=BACKFILL_PAGE
         )
+        without += sum(not is_uuid(str(event.data.get("agent_id"))) for event in events)
         sent += len(events) if dry_run else await unsent.send(events, routes)
         if following is None:
-            return sent
+            return Backfilled(sent, without)
         after = following

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from uuid import UUID, uuid5
 
 from core.delivery.platform_rules import SPACE
-from core.domain.errors import NoReference, NoSuchTable
+from core.domain.errors import NoReference, NoSuchTable, NotWritten
 from core.domain.messages import Message
 from core.domain.models import SKILL_MD, FileRef, HistoryRecord, Kind, Reach
 from core.domain.ports import ChangeLog, PlatformRow, PlatformRows
@@ -40,21 +40,37 @@ class HistoryWriter:
     changes: ChangeLog
     skip: Callable[[str, str], None]
 
-    async def write(self, records: Sequence[HistoryRecord]) -> None:
-        """Write the records of one change, in order."""
+    async def write(self, records: Sequence[HistoryRecord]) -> Sequence[str]:
+        """Write the records of one change, in order; return why they are left out, if they are."""
         for record in records:
-            if record.knowledge_type not in _KINDS or not record.agent_id:
-                return  # a list of skills, or what nobody of ours has made
-            if not is_uuid(record.agent_id):
-                self.skip(record.agent_id, Message("platform.no_uuid"))
-                return
-            try:
-                await self.rows.add("agent_knowledge_history", await self._row(record))
-            except NoSuchTable:  # which the adapter has warned of
-                return
-            except NoReference as error:
-                self.skip(record.agent_id, error.message)
-                return
+            if record.knowledge_type is Kind.AGENT_SKILLS:
+                return ()  # has no row of its own
+            why = await self._left_out(record)
+            if why:
+                return (Message("platform.left_history", why=why),)
+        return ()
+
+    async def _left_out(self, record: HistoryRecord) -> str:
+        """Write one record, or return why it cannot be; "" too where the settings say not to."""
+        if record.knowledge_type not in _KINDS:
+            return Message("platform.no_kind", kind=record.knowledge_type)
+        if not record.agent_id:
+            return Message("platform.no_agent")
+        if not is_uuid(record.agent_id):
+            return self._skipped(record.agent_id, Message("platform.no_uuid"))
+        try:
+            await self.rows.add("agent_knowledge_history", await self._row(record))
+        except NotWritten:
+            return ""
+        except NoSuchTable as error:  # which the adapter has warned of
+            return error.message
+        except NoReference as error:
+            return self._skipped(record.agent_id, error.message)
+        return ""
+
+    def _skipped(self, agent_id: str, why: str) -> str:
+        self.skip(agent_id, why)
+        return Message("platform.of_agent", agent=agent_id, why=why)
 
     async def _row(self, record: HistoryRecord) -> PlatformRow:
         return {

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import structlog
 from pydantic import JsonValue
 
-from core.domain.errors import InvalidInput, NoSuchTable, NotFound, SourceDown
+from core.domain.errors import InvalidInput, NoSuchTable, NotFound, NotWritten, SourceDown
 from core.domain.hashing import text_hash
 from core.domain.messages import Message
 from core.domain.models import (
@@ -88,7 +88,7 @@ class _Place(Protocol):
     """Where the platform has a list: that of an agent, or that of a tenant."""
 
     async def read(self) -> Names | None:
-        """Return the list; None if the platform does not have it."""
+        """Return the list; None if the platform does not have it. Raises NoSuchTable."""
 
     async def write(self, names: Names, about: Collection[str]) -> bool:
         """Make it these, if it is still what was read; `about` are those that may have changed."""
@@ -105,11 +105,8 @@ class _OfAgent:
 
     async def read(self) -> Names | None:
         self._column = _Column(self._rows, "users", self._user)
-        try:
-            found = await self._column.read()
-        except NoSuchTable:
-            return None
-        return await self._listed() if found and self._column.is_missing else self._column.names
+        found = await self._column.read()
+        return await self._in_rows() if found and self._column.is_missing else self._column.names
 
     async def write(self, names: Names, about: Collection[str]) -> bool:
         # Before the column: a write that is cut off in between is begun anew.
@@ -123,9 +120,12 @@ class _OfAgent:
 
     async def _listed(self) -> Names | None:
         try:
-            found = await self._rows.read("agent_skills", self._rows_of, ("skill_name",))
+            return await self._in_rows()
         except NoSuchTable:
             return None
+
+    async def _in_rows(self) -> Names:
+        found = await self._rows.read("agent_skills", self._rows_of, ("skill_name",))
         return Names(str(row["skill_name"]) for row in found)
 
 
@@ -136,10 +136,7 @@ class _OfTenant:
         self._column = _Column(rows, "tenants", {"id": tenant_id}, is_array=True)
 
     async def read(self) -> Names | None:
-        try:
-            return self._column.names if await self._column.read() else None
-        except NoSuchTable:
-            return None
+        return self._column.names if await self._column.read() else None
 
     async def write(self, names: Names, about: Collection[str]) -> bool:
         del about
@@ -196,20 +193,45 @@ class SkillListWriter:
     gate: Gate
     skip: Callable[[str, str], None]
 
-    async def write(self, change: Change) -> None:
-        """Write the lists that a change may have changed."""
+    async def write(self, change: Change) -> Sequence[str]:
+        """Write the lists that a change may have changed; return which are left out, and why."""
         touched = _touched(change)
+        left = []
         for agent_id in await self._whose(change):
             try:
                 agent = await self.agents.get(change.tenant_id, agent_id)
             except NotFound:
                 continue
-            try:
-                await self._agent(agent, touched)
-            except InvalidInput as error:  # such as an id that is not of the platform's kind
-                self.skip(agent.id, error.message)
+            left.append(await self._left_out(agent, touched))
         if change.kind is Kind.SKILL:
-            await self._tenant(change.tenant_id, touched)
+            left.append(await self._left_out(change.tenant_id, touched))
+        return [why for why in left if why]
+
+    async def _left_out(self, whose: Agent | str, touched: Names) -> str:
+        """Write the list of an agent or a tenant, or return why it cannot be.
+
+        "" too where the settings say not to.
+        """
+        try:
+            why = await self._why_not(whose, touched)
+        except NotWritten:
+            return ""
+        except NoSuchTable as error:  # which the adapter has warned of
+            why = error.message
+        except InvalidInput as error:  # such as an id that is not of the platform's kind
+            if isinstance(whose, str):
+                raise
+            self.skip(whose.id, error.message)
+            why = error.message
+        whose_id = whose if isinstance(whose, str) else whose.id
+        return Message("platform.left_list", id=whose_id, why=why) if why else ""
+
+    async def _why_not(self, whose: Agent | str, touched: Names) -> str:
+        if isinstance(whose, str):
+            is_there = await self._tenant(whose, touched)
+        else:
+            is_there = await self._agent(whose, touched)
+        return "" if is_there else Message("platform.no_list")
 
     async def _whose(self, change: Change) -> Sequence[str]:
         """Return the agents whose lists a change may have changed."""
@@ -221,24 +243,29 @@ class SkillListWriter:
         listers = await self.records.listers(change.tenant_id, change.target_id)
         return sorted({*own, *listers})
 
-    async def _agent(self, agent: Agent, touched: Names) -> None:
+    async def _agent(self, agent: Agent, touched: Names) -> bool:
+        """Write the list of an agent; whether the platform has it."""
         ours = Names(agent.skills)
         state = SkillListState(tenant_id=agent.tenant_id, agent_id=agent.id)
         merged = await self._written(_OfAgent(self.rows, agent), state, ours, touched)
         if merged is None:
-            return
+            return False
         if merged.added or merged.removed:
             merged = merged._replace(base=await self._keep(merged, ours, is_coming=True))
         added = await self._brought_back(merged.added, ListEdit.ADD, agent, merged.base)
         removed = await self._brought_back(merged.removed, ListEdit.REMOVE, agent, merged.base)
         await self._keep(merged, (ours | added) - removed)
+        return True
 
-    async def _tenant(self, tenant_id: str, touched: Names) -> None:
+    async def _tenant(self, tenant_id: str, touched: Names) -> bool:
+        """Write the list of a tenant; whether the platform has it."""
         ours = await self.records.tenant_skills(tenant_id)
         state = SkillListState(tenant_id=tenant_id, agent_id="")
         merged = await self._written(_OfTenant(self.rows, tenant_id), state, ours, touched)
-        if merged is not None:
-            await self._keep(merged, ours)
+        if merged is None:
+            return False
+        await self._keep(merged, ours)
+        return True
 
     async def _written(
         self, place: _Place, new: SkillListState, ours: Names, touched: Names

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from uuid import UUID, uuid5
 
-from core.domain.errors import NoSuchTable, NotFound
+from core.domain.errors import NoSuchTable, NotFound, NotWritten
+from core.domain.messages import Message
 from core.domain.models import Change, HistoryRecord, MergeMode
 from core.domain.ports import Knowledge, PlatformRow, PlatformRows, WriteBackRecords
 from core.domain.tasks import aside
@@ -70,16 +71,22 @@ class RuleWriter:
     records: WriteBackRecords
     knowledge: Knowledge
 
-    async def write(self, change: Change, record: HistoryRecord) -> None:
-        """Write what a change made of a table, unless a later one has been written already."""
+    async def write(self, change: Change, record: HistoryRecord) -> Sequence[str]:
+        """Write what a change made of a table, unless a later one has been written already.
+
+        Return why it is left out, if it is.
+        """
         where: PlatformRow = {
             "id": table_id(change.tenant_id, change.target_id),
             "tenant_id": change.tenant_id,
         }
         try:
             await self._write(change, record, where)
-        except NoSuchTable:  # which the adapter has warned of
-            return
+        except NotWritten:
+            return ()
+        except NoSuchTable as error:  # which the adapter has warned of
+            return (Message("platform.left_table", why=error.message),)
+        return ()
 
     async def _write(self, change: Change, record: HistoryRecord, where: PlatformRow) -> None:
         gone: PlatformRow = {"isdeleted": await self._is_gone(change)}

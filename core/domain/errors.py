@@ -5,6 +5,7 @@
     SkillWorkerError
      ├─ ConfigurationError       configuration  a setting is missing or wrong
      │   └─ NoSuchTable          configuration  the platform lacks a table, or a key column of it
+     │       └─ NotWritten       configuration  the settings say not to write to that table
      ├─ InvalidInput             invalid        the input breaks a rule
      │   ├─ NoReference          invalid        a row names another one that is not there
      │   ├─ ArtifactInvalid      invalid        a skill as written by a model breaks rules
@@ -96,6 +97,10 @@ class ConfigurationError(SkillWorkerError):
 
 class NoSuchTable(ConfigurationError):
     """The platform lacks a table, or one of the columns that its rows are found by."""
+
+
+class NotWritten(NoSuchTable):
+    """The settings say that a table of the platform is not to be written to."""
 
 
 class InvalidInput(SkillWorkerError):

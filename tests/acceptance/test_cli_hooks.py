@@ -59,13 +59,20 @@ def test_hooks_are_tried_and_the_one_that_fails_says_why(home: Home) -> None:
         "secret",
         "no-dollars",
     ]
+    states = [str(hook["state"]) for hook in home.items("hooks", "list")]
+    assert (states[0], states[2]) == ("ok", "ok")
+    assert "variable NOT_SET" in states[1]
+    home.monkeypatch.setenv("NOT_SET", "whsec_" + 40 * "A")
+    assert [hook["state"] for hook in home.items("hooks", "list")] == ["ok"] * 3
+    home.monkeypatch.delenv("NOT_SET")
     heard, skipped = home.items("hooks", "test", "change.applied")
     assert (heard["outcome"], heard["status"]) == ("done", "returned")
     assert (skipped["hook"], skipped["outcome"]) == ("secret", "skipped")
     file = home.path / "hooks.yaml"
     file.write_text(HOOKS.replace('kind = "SKILL"', 'operation = "CREATE"'), encoding="utf-8")
     code, out, _ = home.call("hooks", "test", "change.applied")
-    assert (code, "NOT_SET" in out) == (1, True)
+    assert (code, "NOT_SET" in out, "later" in out) == (1, True, False)
+    assert "never configuration" in out
     assert "change.hold" in str(home.fails("hooks", "test", "change.hold", code=2)["message"])
     assert home.fails("hooks", "enable", "nobody", code=2)["kind"] == "usage"
     assert home.ask("hooks", "enable", "hears")["was_off"] is False

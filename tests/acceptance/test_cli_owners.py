@@ -17,7 +17,8 @@ from core.entrypoints.cli.app import run
 from core.testing.determinism import counting_ids
 from tests.support.databases import url_of
 
-LISTS = [("knowledge", "list"), ("knowledge", "export"), ("feedback", "list"), ("agents", "list")]
+OF_AGENTS = [("knowledge", "list"), ("knowledge", "export"), ("runs", "list")]
+LISTS = [*OF_AGENTS, ("feedback", "list"), ("agents", "list")]
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_what_is_retried_of_nobody_is_not_found(
     assert refused(capsys, "feedback", "retry", "--all-dead", "--tenant", home)["hint"]
 
 
-@pytest.mark.parametrize("command", [("knowledge", "list"), ("knowledge", "export")])
+@pytest.mark.parametrize("command", OF_AGENTS)
 def test_an_agent_that_is_not_there_or_of_another_tenant_is_not_found(
     home: str, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:
@@ -103,16 +104,24 @@ def test_a_list_without_anything_says_so_and_stays_a_list_for_programs(
     assert (json.loads(out), err) == ({"items": [], "next": None}, "")
 
 
-@pytest.mark.parametrize("command", [("knowledge", "search", "환불"), ("skill", "graph")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("knowledge", "search", "환불"),
+        ("skill", "graph"),
+        ("skill", "export", "refund"),
+        ("skill", "install", "./refund"),
+    ],
+)
 def test_where_it_is_not_said_whose_all_commands_ask_alike(
     home: str, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
 ) -> None:
     hint = "say which tenant with --tenant"
-    error = refused(capsys, *command, code=1)
+    error = refused(capsys, *command, code=2)
     assert (error["message"], error["hint"]) == ("no tenant has an agent yet", hint)
     add_agent(home, "a", "t")
     add_agent(home, "b", "u")
-    error = refused(capsys, *command, code=1)
+    error = refused(capsys, *command, code=2)
     assert (error["message"], error["hint"]) == ("there are several tenants: t, u", hint)
 
 

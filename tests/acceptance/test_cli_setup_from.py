@@ -28,6 +28,23 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
+def test_of_much_that_is_alike_a_few_warnings_are_printed(home: Home, tmp_path: Path) -> None:
+    folder = tmp_path / "alike"
+    folder.mkdir()
+    said = [f"- Invoices of the customer number {n} are sent on Mondays" for n in range(26)]
+    (folder / "AGENTS.md").write_text("\n".join(said))
+    items = listed(home.ask(*ASK, str(folder), "--dry-run")["items"])
+    warned = [item for item in items if item["warnings"]]
+    assert len(warned) > 20
+    assert any(len(listed(item["warnings"])) > 1 for item in warned)
+    code, _, err = home.call(*ASK, str(folder), "--dry-run")
+    assert code == 0, err
+    told = [line for line in err.splitlines() if "warning" in line]
+    assert len(told) == 21
+    assert f"warnings of {len(warned) - 20} more are not shown" in told[-1]
+    assert any(line.endswith("more)") for line in told)
+
+
 def test_a_dry_run_shows_what_is_then_learnt_once_with_its_place(
     home: Home, repository: Path
 ) -> None:

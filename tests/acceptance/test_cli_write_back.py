@@ -21,7 +21,7 @@ def test_what_was_learnt_before_goes_out_on_request(with_platform: Home) -> None
     home = with_platform
     assert home.items("deliveries", "list") == []
     ask = ("deliveries", "backfill")
-    assert home.ask(*ask, "--dry-run") == {"changes": 1, "dry_run": True}
+    assert home.ask(*ask, "--dry-run") == {"changes": 1, "without_uuid": 1, "dry_run": True}
     assert home.ask(*ask, "--tenant", "other")["changes"] == 0
     assert home.ask(*ask, "--since", "2999-01-01")["changes"] == 0
     assert home.ask(*ask, "--tenant", "t")["changes"] == 1
@@ -34,6 +34,21 @@ def test_what_was_learnt_before_goes_out_on_request(with_platform: Home) -> None
     home.bring(id="m3", kind="MEMORY", content="Parcels go out on Mondays")
     assert len(home.items("deliveries", "list")) == 2
     assert "PLATFORM_WRITE_BACK" in str(home.fails(*ask, code=4)["hint"])
+
+
+def test_what_the_platform_has_no_place_for_is_skipped_not_written(with_platform: Home) -> None:
+    home = with_platform  # whose agent has the id `a`, and whose platform does not answer
+    code, out, err = home.call("deliveries", "backfill")
+    assert (code, err) == (0, "")
+    assert "1 of them will be skipped" in out
+    home.call("run", "--once", "--offline")
+    assert not home.items("deliveries", "list", "--status", "delivered")
+    (left,) = home.items("deliveries", "list", "--status", "skipped")
+    assert "agent 'a': its id is no UUID" in str(left["error"])
+    code, out, err = home.call("deliveries", "show", str(left["id"]))
+    assert "written  " not in out
+    assert "its id is no UUID" in out
+    assert "skipped" in out
 
 
 def test_a_hook_cannot_be_called_as_the_platform_is(with_platform: Home) -> None:

@@ -145,10 +145,11 @@ async def test_only_what_comes_after_the_switch_goes_out_unless_asked(
             assert await now.listed() == "new-one"
             unsent = app.stores.unsent
             asked = {"tenant_id": None, "since": None}
-            assert await backfill(unsent, **asked, dry_run=True) == 4
-            assert await backfill(unsent, tenant_id="other", since=None, dry_run=False) == 0
-            assert await backfill(unsent, **asked, dry_run=False) == 4
-            assert await backfill(unsent, **asked, dry_run=False) == 0
+            assert await backfill(unsent, **asked, dry_run=True) == (4, 0)
+            none = await backfill(unsent, tenant_id="other", since=None, dry_run=False)
+            assert none == (0, 0)
+            assert await backfill(unsent, **asked, dry_run=False) == (4, 0)
+            assert await backfill(unsent, **asked, dry_run=False) == (0, 0)
             await now.deliver()
             assert await now.listed() == "new-one,old-one"
             assert await now.differences() == []
@@ -164,15 +165,24 @@ async def test_a_table_or_column_that_is_not_there_holds_nothing_up(
     await world.platform.run("ALTER TABLE agent_knowledge_history DROP COLUMN knowledge_name")
     foreign = Agent(id="no-uuid", tenant_id=TENANT, name="Foreign")
     stranger = Agent(id=str(uuid4()), tenant_id=TENANT, name="Unknown there")
+    memories = []
     for agent in (foreign, stranger):
         await world.app.stores.agents.save(agent)
-        await world.memory(f"{agent.name} likes tea", agent.id)
+        memories.append((await world.memory(f"{agent.name} likes tea", agent.id), agent.id))
         await world.memory(f"{agent.name} sends no coffee", agent.id)
         await world.skill(f"brew-{len(agent.id)}", agent_id=agent.id)
-    await world.rule("limit", 100)
-    await world.skill("refund")
+    table = await world.rule("limit", 100)
+    skill = await world.skill("refund")
     await world.deliver()
-    assert {one.status for one in await world.deliveries()} == {DeliveryStatus.DELIVERED}
+    (whole,) = await world.deliveries(statuses=(DeliveryStatus.DELIVERED,))
+    assert whole.change_id == table.change_id
+    left = await world.deliveries(statuses=(DeliveryStatus.SKIPPED,))
+    assert len(left) == len(await world.deliveries()) - 1
+    why = {one.change_id: str(one.error) for one in left}
+    assert "tenants" in why[skill.change_id]
+    assert "history" not in why[skill.change_id]
+    for receipt, whose in memories:
+        assert f"agent '{whose}'" in why[receipt.change_id]
     (version,) = await world.platform.run("SELECT version FROM proc_def_version")
     assert version["version"] == "1.0.0"
     rows = await world.platform.run("SELECT user_id::text, skill_name FROM agent_skills")

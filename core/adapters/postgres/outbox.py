@@ -48,7 +48,7 @@ MANY, FIRST_REST, LONGEST_REST = 5, 30.0, 900.0
 ENDS = 100  # that are told at a time
 _FAILED = {Outcome.LATER, Outcome.GONE}
 _CONDITIONS = {
-    "statuses": "reads.of_statuses",
+    "statuses": "outbox.of_statuses",
     "tenant_id": "reads.of_tenant",
     "target": "outbox.to_target",
     "feedback_id": "reads.of_feedback",
@@ -128,11 +128,15 @@ class PostgresOutbox:
 def _ending(
     status: DeliveryStatus, sent: Sent, began: datetime, seconds: float
 ) -> dict[str, object]:
+    # What was skipped is stored as delivered with an error, so that a worker of an earlier version
+    # on the same database reads it too; so what was delivered has none.
+    error = None if status is DeliveryStatus.DELIVERED else sent.error
+    is_skipped = status is DeliveryStatus.SKIPPED
     return {
-        "status": status,
+        "status": DeliveryStatus.DELIVERED if is_skipped else status,
         "word": sent.status,
-        "error": sent.error,
-        "said": to_said(sent.error),
+        "error": error,
+        "said": to_said(error),
         "answer": _json(sent.answer),
         "at": began,
         "ended_at": began + timedelta(seconds=seconds),
@@ -214,6 +218,7 @@ class PostgresDeliveryLog:
 def _delivery(row: DictRow) -> Delivery:
     known = {key: value for key, value in _with_error(row).items() if key in _COLUMNS}
     known["due_at"] = row["due_at"] if row["attempts"] and row["status"] == "waiting" else None
+    known["status"] = _status(row)
     # What a newer worker has written and this one cannot read must not stop all the others.
     return Delivery.model_validate({**known, "payload": event_of(row["payload"])})
 
@@ -225,8 +230,15 @@ def _with_error(row: DictRow) -> dict[str, object]:
     return known | {"error": said.get(str(row["error"]), row["error"])}
 
 
+def _status(row: DictRow) -> DeliveryStatus:
+    status = DeliveryStatus(row["status"])
+    is_skipped = status is DeliveryStatus.DELIVERED and row["error"] is not None
+    return DeliveryStatus.SKIPPED if is_skipped else status
+
+
 def _has_word(row: DictRow) -> bool:
-    return bool(row["answer"] or row["error"])
+    """Whether a hook said something, or could not; what is skipped is no hook's word."""
+    return bool(row["answer"] or (row["error"] and _status(row) is not DeliveryStatus.SKIPPED))
 
 
 def _said(row: DictRow) -> HookSaid:

@@ -93,6 +93,7 @@ def _event(row: DictRow) -> RunEvent:
             "kind": row["knowledge_type"],
             "operation": row["operation"],
             "target_id": row["knowledge_id"],
+            "agent_id": row["agent_id"],
         },
     )
 

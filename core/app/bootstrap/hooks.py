@@ -19,7 +19,7 @@ from core.app.mcp_servers import expanded_text
 from core.app.settings import Settings
 from core.delivery.asking import AskedBefore, HookTarget
 from core.delivery.hooks import Hook, Hooks, McpHook
-from core.domain.errors import ConfigurationError
+from core.domain.errors import ConfigurationError, SkillWorkerError
 from core.domain.messages import Message
 from core.domain.models import Change, Kind
 from core.domain.models.deliveries import Decision, HookAnswer, Notice, Outcome, Sent
@@ -41,8 +41,22 @@ class HooksInUse:
     hooks: Hooks
     targets: Mapping[str, HookTarget]
     before_applied: BeforeApplied | None
-    check: Callable[[], Awaitable[None]]
-    """Raises ConfigurationError if a hook cannot be asked as it is configured."""
+    made: Mapping[str, Callable[[], Awaitable[Asker]]]
+
+    async def check(self) -> None:
+        """Raise ConfigurationError if a hook cannot be asked as it is configured."""
+        for make in self.made.values():
+            await make()
+
+    async def unready(self) -> Mapping[str, str]:
+        """Return why hooks cannot be asked as they are configured, by their names."""
+        found = {}
+        for name, make in self.made.items():
+            try:
+                await make()
+            except SkillWorkerError as error:
+                found[name] = error.advice
+        return found
 
 
 def with_hooks(parts: Parts) -> Parts:
@@ -69,12 +83,7 @@ async def open_hooks(
         targets = {one.hook.name: builder.target(one.hook, one) for one in askers}
         before = [target for target in targets.values() if BEFORE in target.hook.events]
         asked = AskedBefore(before, stores.outbox, utc_now, new_id) if before else None
-
-        async def check() -> None:
-            for one in askers:
-                await one.made()
-
-        yield HooksInUse(hooks, targets, asked, check)
+        yield HooksInUse(hooks, targets, asked, {one.hook.name: one.made for one in askers})
 
 
 def console_of(settings: Settings, console_url: str | None) -> str:

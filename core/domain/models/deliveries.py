@@ -19,11 +19,13 @@ from core.domain.text import clean
 class DeliveryStatus(StrEnum):
     """The state of a delivery; all but the first are final.
 
-    `failed` was refused for good, `dead` has used up its attempts.
+    `skipped` was left out, whole or in part, since its target has no place for it. `failed` was
+    refused for good, `dead` has used up its attempts.
     """
 
     WAITING = "waiting"
     DELIVERED = "delivered"
+    SKIPPED = "skipped"
     FAILED = "failed"
     DEAD = "dead"
 
@@ -125,9 +127,13 @@ class DeliveryFilter(Model):
 
 
 class Outcome(StrEnum):
-    """How an attempt ended: done; to be repeated; refused for good; or not wanted any more."""
+    """How an attempt ended.
+
+    Done; left out for a reason; to be repeated; refused for good; or not wanted any more.
+    """
 
     DONE = "done"
+    SKIPPED = "skipped"
     LATER = "later"
     NEVER = "never"
     GONE = "gone"

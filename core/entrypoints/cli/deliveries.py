@@ -21,10 +21,11 @@ from core.entrypoints.cli.session import with_app
 
 if TYPE_CHECKING:
     from core.app.program import App
+    from core.delivery.platform import Backfilled
     from core.domain.models.deliveries import Delivered
 
 app = typer.Typer(help="See what goes out to hooks and the platform, and send it again.")
-StatusName = Literal["waiting", "delivered", "failed", "dead"]
+StatusName = Literal["waiting", "delivered", "skipped", "failed", "dead"]
 DeliveryId = Annotated[str, typer.Argument(metavar="ID", help="Id of the delivery.")]
 
 
@@ -97,18 +98,23 @@ def backfill_(
 
     begin = read_moment(since) if since is not None else None
 
-    async def work(opened: App) -> int:
+    async def work(opened: App) -> Backfilled:
         from core.delivery.platform import backfill
 
         if not opened.stores.parts.settings.writes_back:
             raise ConfigurationError(Message("platform.off"), hint=Message("platform.hint_url"))
         return await backfill(opened.stores.unsent, tenant_id=tenant, since=begin, dry_run=dry_run)
 
-    count = with_app(work)
+    found = with_app(work)
     if as_json:
-        print_json({"changes": count, "dry_run": dry_run})
-    else:
-        say(f"{count} changes {'would go' if dry_run else 'go'} out to the platform")
+        print_json({**found._asdict(), "dry_run": dry_run})
+        return
+    say(f"{found.changes} changes {'would go' if dry_run else 'go'} out to the platform")
+    if found.without_uuid:
+        say(
+            f"{found.without_uuid} of them will be skipped, but for their decision tables and lists"
+            " of tenants: the ids of their agents are no UUIDs"
+        )
 
 
 def _print(found: Delivered) -> None:

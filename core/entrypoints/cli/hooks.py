@@ -13,7 +13,7 @@ from core.entrypoints.cli.output import print_json, print_table, say, talk
 from core.entrypoints.cli.session import load, run_async, with_app
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pydantic import JsonValue
 
@@ -36,17 +36,19 @@ _HOW = "docs/how-to/hooks.md says what else there is."
 
 @app.command("list")
 def list_(as_json: Json = False) -> None:
-    """List the hooks, and which of them are in trouble."""
+    """List the hooks, and which of them are in trouble or cannot be asked as they are set up."""
     hooks = _hooks()
     if not hooks and not as_json:
         _say_none()
         return
 
-    async def read(opened: App) -> Sequence[TargetState]:
-        return await opened.stores.delivery_log.targets()
+    async def read(opened: App) -> tuple[Sequence[TargetState], Mapping[str, str]]:
+        unready = await opened.hooks.unready() if opened.hooks else {}
+        return await opened.stores.delivery_log.targets(), unready
 
-    states = {state.name: state for state in with_app(read)} if hooks else {}
-    rows = [(hook, _state(hook, states.get(hook.name))) for hook in hooks]
+    targets, unready = with_app(read) if hooks else ((), {})
+    states = {state.name: state for state in targets}
+    rows = [(hook, unready.get(hook.name) or _state(hook, states.get(hook.name))) for hook in hooks]
     if as_json:
         items: list[JsonValue] = [_shown(hook) | {"state": state} for hook, state in rows]
         print_json({"items": items, "next": None})
@@ -158,12 +160,16 @@ async def _try(event: str, target: HookTarget, delivery_id: str) -> tuple[Hook, 
     import time
 
     from core.delivery.sample import sample
+    from core.domain.errors import ConfigurationError
+    from core.domain.models.deliveries import Outcome
 
     delivery, values = sample(event, delivery_id)
     if not target.hook.matches(values):
         return target.hook, None, 0.0
     began = time.monotonic()
     sent = await target.deliver(delivery)
+    if sent.status == ConfigurationError.kind:  # which a worker tries again, but time does not mend
+        sent = sent.model_copy(update={"outcome": Outcome.NEVER})
     return target.hook, sent, time.monotonic() - began
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from core.knowledge.transfer.importer import Imported, Importer
 
 _OUTCOMES = ("created", "updated", "known", "held", "refused")
+_SHOWN_WARNINGS = 20  # a list of much that is alike would drown the rest
 
 
 @dataclass(frozen=True)
@@ -87,12 +88,23 @@ class Outcomes:
         ]
         if rows:
             print_table(("FROM", "OUTCOME", "KIND", "WHAT", "WHY"), rows)
+        self._warn()
         for item in self.items:
-            for warning in item.warnings:
-                talk(f"{item.path}:{item.line}: warning: {warning}")
             if self.dry_run and item.diff:
                 say(f"\n{item.diff}")
         say(self._words)
+
+    def _warn(self) -> None:
+        """Print a warning of each item that has some; of many the first."""
+        warned = [item for item in self.items if item.warnings]
+        for item in warned[:_SHOWN_WARNINGS]:
+            more = f" (and {len(item.warnings) - 1} more)" if len(item.warnings) > 1 else ""
+            talk(f"{item.path}:{item.line}: warning: {item.warnings[0]}{more}")
+        if len(warned) > _SHOWN_WARNINGS:
+            talk(
+                f"warnings of {len(warned) - _SHOWN_WARNINGS} more are not shown: --json gives them"
+                " all, and with --dry-run it gives them without storing anything"
+            )
 
     @property
     def _words(self) -> str:

@@ -108,6 +108,24 @@ class OutboxContract:
         (kept,) = await self.list()
         assert (kept.status, kept.attempts) == (DeliveryStatus.DELIVERED, 1)
 
+    async def test_what_is_skipped_says_so_and_holds_nothing_back(self) -> None:
+        for number in (1, 2):
+            await self.journal.emit(held(number))
+        self.target.answers = [Sent(outcome=Outcome.SKIPPED, status="skipped", error="no place")]
+        await self.dispatcher().drain()
+        assert self.target.changes == ["c1", "c2"]
+        (left,) = await self.list(statuses=(DeliveryStatus.SKIPPED,))
+        assert (left.change_id, left.status, left.error) == (
+            "c1", DeliveryStatus.SKIPPED, "no place"
+        )  # fmt: skip
+        (arrived,) = await self.list(statuses=(DeliveryStatus.DELIVERED,))
+        assert (arrived.change_id, arrived.error) == ("c2", None)
+        (attempt,) = (await self.log.get(left.id)).attempts
+        assert (attempt.status, attempt.error) == ("skipped", "no place")
+        await self.log.replay(left.id)
+        await self.dispatcher().drain()
+        assert not await self.list(statuses=(DeliveryStatus.SKIPPED,))
+
     async def test_what_fails_holds_back_what_follows_of_its_subject_only(self) -> None:
         for number, feedback_id in ((1, "f"), (2, "f"), (3, "g")):
             await self.journal.emit(held(number, feedback_id))

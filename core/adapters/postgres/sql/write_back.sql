@@ -42,7 +42,7 @@ RETURNING revision
 
 -- name: unsent
 -- The last record of each change that never went out; `seq` goes on behind it.
-SELECT h.seq, h.tenant_id, h.knowledge_type, h.knowledge_id, h.knowledge_name, h.operation,
+SELECT h.seq, h.tenant_id, h.agent_id, h.knowledge_type, h.knowledge_id, h.operation,
        h.status, h.feedback_id, h.change_id, h.created_at
 FROM history h
 WHERE h.seq > %(after)s AND h.agent_id <> 'skill-worker'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.domain.errors import DependencyDown, InvalidInput, NotFound
+from core.domain.errors import DependencyDown, NotFound
 from core.domain.messages import Message
 from core.domain.reserved import is_reserved
 from core.entrypoints.cli.exits import WrongCall
@@ -20,13 +20,13 @@ _LISTED = 20
 
 
 async def only_tenant(opened: App) -> str:
-    """Return the only tenant there is. Raises InvalidInput."""
+    """Return the only tenant there is. Raises WrongCall if there are none or several."""
     tenants = sorted({agent.tenant_id for agent in await opened.stores.agents.list()})
     if not tenants:
-        raise InvalidInput(Message("cli.no_tenant"), hint=Message("cli.hint_tenant"))
+        raise WrongCall(Message("cli.no_tenant"), hint=Message("cli.hint_tenant"))
     if len(tenants) > 1:
         more = Message("edit.and_more", n=len(tenants) - _LISTED) if len(tenants) > _LISTED else ""
-        raise InvalidInput(
+        raise WrongCall(
             Message("cli.several_tenants", tenants=", ".join(tenants[:_LISTED]), more=more),
             hint=Message("cli.hint_tenant"),
         )

@@ -16,6 +16,8 @@ from core.entrypoints.cli.runs.showing import show_comparison, show_run
 from core.entrypoints.cli.session import run_async, with_app
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from core.agent.replay.comparing import Comparison
     from core.app.program import App
     from core.domain.models.recorded_runs import RecordedRun
@@ -47,9 +49,15 @@ def list_(
     from core.domain.models.recorded_runs import RunFilter
     from core.domain.text import shorten
 
-    wanted = RunFilter(tag=tag, feedback_id=feedback, agent_id=agent, tenant_id=tenant)
+    async def read(opened: App) -> tuple[Sequence[RecordedRun], str | None]:
+        from core.entrypoints.cli.knowledge.tenants import known_owner
+
+        owner = await known_owner(opened, tenant, agent)
+        wanted = RunFilter(tag=tag, feedback_id=feedback, agent_id=agent, tenant_id=owner)
+        return await opened.stores.run_records.page(wanted, limit=limit, cursor=cursor)
+
     print_list(
-        with_app(lambda opened: opened.stores.run_records.page(wanted, limit=limit, cursor=cursor)),
+        with_app(read),
         ("ID", "STATUS", "AGENT", "TAGS", "ABOUT"),
         lambda run: (
             run.id,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def read_graph(tenant_id: str | None) -> SkillGraph:
     """Read all skills of a tenant; of the only tenant if none is named.
 
-    Raises InvalidInput that lists the tenants if there are several, SkillApiDown.
+    Raises WrongCall that lists the tenants if there are several, SkillApiDown.
     """
     settings = load(interactive=True)
     return run_async(_read(settings, tenant_id))

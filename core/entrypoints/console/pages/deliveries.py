@@ -35,7 +35,7 @@ _RUN = "/console/feedback/run"
 _REVIEW = "/console/review"
 _PAGE = 50
 _FILTERS = ("status", "target", "tenant")
-_OWN_WORDS = {DeliveryStatus.WAITING, DeliveryStatus.DELIVERED}
+_OWN_WORDS = {DeliveryStatus.WAITING, DeliveryStatus.DELIVERED, DeliveryStatus.SKIPPED}
 
 
 def add(site: Site) -> None:
