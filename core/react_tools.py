@@ -17,7 +17,12 @@ from core.agent.loop import known_already
 from core.agent.loop import tool_args as given
 from core.agent.loop.comparing import analysed
 from core.agent.loop.deps import RunContext, RunDeps, tool_called
-from core.agent.loop.middleware import call_key, hits_shown_in, receipts_of
+from core.agent.loop.middleware import (
+    call_key,
+    cases_told_in,
+    hits_shown_in,
+    receipts_of,
+)
 from core.agent.loop.prompt import QUERY_CHARS, hit_data
 from core.agent.model.chat_model import ToolSchema, prompt_sections, tool_schema
 from core.decision_table import parse_xml
@@ -258,7 +263,7 @@ class _Tools:
         """Wrap a tool that submits to the change gate under the key of the call."""
 
         def submit(values: A, key: str, messages: Sequence[BaseMessage]) -> Awaitable[Answer]:
-            context = self.context(key, hits_shown_in(messages))
+            context = self.context(key, hits_shown_in(messages), cases_told_in(messages))
             return use(values, CommitDeps(gate=self._deps.gate, context=context))
 
         return self._tool(use.__name__, args, submit)
@@ -353,6 +358,7 @@ class _Tools:
             args.scope,
             args.user,
             endless=endless,
+            cases=args.cases,
             deps=deps,
         )
 
@@ -367,6 +373,7 @@ class _Tools:
             args.merge_mode,
             args.relationship,
             args.reason,
+            cases=args.cases,
             deps=deps,
         )
 
@@ -384,6 +391,7 @@ class _Tools:
             relationship=args.relationship,
             reason=args.reason,
             for_all=args.for_all,
+            cases=args.cases,
             deps=deps,
         )
 
@@ -433,7 +441,9 @@ class _Tools:
         )
         return [*hits]
 
-    def context(self, key: str, shown: frozenset[str]) -> SubmitContext:
+    def context(
+        self, key: str, shown: frozenset[str], told: frozenset[str] = frozenset()
+    ) -> SubmitContext:
         """Return on whose behalf the run writes, under a key."""
         return SubmitContext(
             key=key,
@@ -444,6 +454,7 @@ class _Tools:
             candidate_content=self._run.candidate.content,
             fence=self._run.fence,
             shown=shown,
+            told=told,
             said_at=self._run.feedback.said_at,
             heard_at=self._run.feedback.created_at,
             author=self._run.feedback.author,

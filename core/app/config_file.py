@@ -11,6 +11,8 @@ from pydantic import BaseModel, Field, PrivateAttr
 
 from core.app.settings import Settings
 from core.changes.audit import AuditRules
+from core.changes.cases.config import CaseRules
+from core.changes.lessons.config import LessonRules
 from core.changes.policy.review_policy import PRESETS, ReviewPolicy
 from core.delivery.hooks import HookList
 from core.delivery.platform_names import PlatformNames
@@ -50,6 +52,8 @@ class ConfigFile(ReviewPolicy):
     console_url: str | None = Field(default=None, pattern=r"^https?://")
     audit: AuditRules = AuditRules()
     effect: EffectRules = EffectRules()
+    lessons: LessonRules = LessonRules()
+    cases: CaseRules = CaseRules()
     sources: Plugins = Field(default_factory=dict)
     stores: StoreChoice = StoreChoice()
     kinds: tuple[str, ...] = ()

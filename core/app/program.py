@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.agent.budgets import Meter
 from core.app.agent_setup import set_up_new_agents
+from core.app.bootstrap.cases import case_keeping, cases_by_people
 from core.app.bootstrap.costs import billing
 from core.app.bootstrap.health import watched
 from core.app.bootstrap.hooks import HooksInUse, open_hooks
@@ -44,10 +45,13 @@ from core.app.bootstrap.stores import (
     utc_now,
 )
 from core.app.bootstrap.tracing import open_tracing
+from core.app.bootstrap.usage import open_uses
 from core.app.dry_run import DrySkills
 from core.app.fair_semaphore import ReviewSlots
 from core.app.run_summary import RunSummary
 from core.app.settings import Settings
+from core.changes.cases.by_people import CasesByPeople
+from core.changes.cases.keeping import ROUND_SECONDS
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.installing.fetching import Fetching
 from core.changes.installing.installer import Installer
@@ -75,7 +79,6 @@ from core.domain.ports import NewId, NoUses, Observer, Uses, Vectors
 from core.domain.tasks import end_tasks, over_all_tenants, repeat
 from core.knowledge.usage.config import EffectRules
 from core.knowledge.usage.looking_back import LookingBack
-from core.knowledge.usage.recorder import Recorder
 from core.polling_manager import SourcePoller
 
 if TYPE_CHECKING:
@@ -96,6 +99,7 @@ HEADS_SECONDS = 3600.0  # interval at which heads of audit chains are anchored i
 REVIEW_SECONDS = 60.0  # interval of reminders about overdue reviews
 EMBED_SECONDS = 1.0  # interval of checks for documents without a vector
 _COLLECTED_AFTER = 2_000, 10, 25  # in place of Python's 700, 10, 10
+LESSON_SECONDS = 60.0  # interval of looks for what the worker could learn from its own work
 LOOK_BACK_SECONDS = 300.0  # interval of looks at what came back, and what nobody uses
 PROBE_SECONDS = 1.0  # interval of checks whether the model needs a probe
 # Sources are told of an end after it: runs are stored for at least this long, whatever the settings
@@ -118,7 +122,7 @@ class App:
     stores: Stores
     gate: ChangeGate
     dry_gate: Callable[[], ChangeGate]
-    new_id: NewId
+    new_id: NewId = new_id
     feedback_max_chars: int
     currency: str
     presence: Presence = field(default_factory=lambda: Presence(time.monotonic))
@@ -227,6 +231,11 @@ class App:
             now=utc_now,
         )
 
+    @property
+    def cases(self) -> CasesByPeople:
+        """The service that adds, edits and runs cases for people."""
+        return cases_by_people(self.stores, self.new_id)
+
     def as_dry_run(self) -> App:
         """Return this app with a gate that stops before applying, for one dry run."""
         return replace(self, gate=self.dry_gate())
@@ -272,6 +281,10 @@ class App:
             if learning.backfill and not once
             else None,
             None if once else repeat(LOOK_BACK_SECONDS, "effect", self.looking_back.work),
+            repeat(LESSON_SECONDS, "lessons", learning.lessons.work)
+            if learning.lessons and not once
+            else None,
+            None if once else repeat(ROUND_SECONDS, "cases", case_keeping(self.stores).work),
             repeat(PROGRESS_SECONDS, "progress", lambda: self._progress(on_progress))
             if once
             else None,
@@ -433,40 +446,28 @@ async def open_app(
         hooks = await enter(open_hooks(stores, guarded, url))
         looks = await enter(open_second_look(stores, guarded))
         gate, dry_gate = build_gates(stores, guarded, looks, creator, hooks)
-        dispatcher = await enter(open_dispatcher(stores, gate, hooks, works=bool(chat)))
         sources = await enter(feedback_sources(settings, stores, wrap)) if chat else {}
         if health:
             observed = watched(stores, url=url, breaker=breaker, sources=sources, summary=summary)
             await enter(health.watching(await enter(observed)))
         fills = meaning.backfill(made) if meaning and not dry_run else None
-        learns = build_learning(stores, gate, guarded, sources, summary, fills) if guarded else None
+        uses = await enter(open_uses(stores, observe))
+        beside = sources, summary, fills, uses
+        learns = build_learning(stores, gate, guarded, *beside) if guarded else None
         yield App(
             stores=stores,
             gate=gate,
             vectors=meaning.vectors(stores) if meaning else None,
             dry_gate=dry_gate,
-            new_id=new_id,
             feedback_max_chars=settings.feedback_max_chars,
             currency=settings.price_currency,
             checks=health.checks if health else nothing_checked,
             observe=health.metrics.observe if health else nobody,
             learning=learns,
             hooks=hooks,
-            dispatcher=dispatcher,
-            uses=await enter(_recorded(stores, observe)),
+            dispatcher=await enter(open_dispatcher(stores, gate, hooks, works=bool(chat))),
+            uses=uses,
         )
-
-
-@asynccontextmanager
-async def _recorded(stores: Stores, observe: Observer) -> AsyncIterator[Uses]:
-    """Yield where uses are put on record; a dry run leaves no trace."""
-    if stores.parts.dry_run:
-        yield NoUses()
-        return
-    config = stores.parts.config
-    holdout = (config.effect if config else EffectRules()).holdout
-    async with Recorder(stores.use_log, observe, holdout).running() as recorder:
-        yield recorder
 
 
 @asynccontextmanager

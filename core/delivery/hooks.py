@@ -28,10 +28,11 @@ JOURNAL = (
     "feedback.retried", "feedback.asked_again", "feedback.put_behind", "feedback.held_back",
     "feedback.finished", "feedback.cancelled", "queue.paused", "queue.resumed", "run.started",
     "model.called", "tool.called", "run.finished", "change.overtaken", "change.applied",
-    "change.held", "change.approved", "finding.allowed", "change.rejected", "change.edited",
-    "change.prepared_again", "change.known_by_now", "change.asked_again", "change.reminded",
-    "change.refused", "change.failed", "change.went_stale", "change.diverged",
-    "skill.changed_outside", "hook.disabled",
+    "change.held", "change.approved", "finding.allowed", "case.broken", "case.added",
+    "case.retired", "case.disabled", "case.derived", "case.failed", "change.rejected",
+    "change.edited", "change.prepared_again", "change.known_by_now", "change.asked_again",
+    "change.reminded", "change.refused", "change.failed", "change.went_stale", "change.diverged",
+    "skill.changed_outside", "lessons.shown", "lesson.refused", "hook.disabled",
 )  # fmt: skip
 # An event of the journal by how it ended.
 ENDINGS: Mapping[str, frozenset[str]] = {

@@ -25,6 +25,7 @@ from core.domain.messages import Message
 from core.domain.models.access import AccessToken, Role, TokenKind
 from core.domain.models.base import Model
 from core.domain.ports import NewId, Tokens
+from core.domain.reserved import refuse_reserved
 from core.domain.tasks import over_all_tenants
 
 log = structlog.get_logger(__name__)
@@ -232,6 +233,7 @@ def _checked(grant: Grant) -> Grant:
             hint=Message("tokens.hint_roles", roles=", ".join(ALL_ROLES)),
         )
     if grant.agent_id is not None:
+        refuse_reserved(grant.agent_id)
         _check_agent(grant)
     return grant.model_copy(update={"roles": tuple(dict.fromkeys(grant.roles))})
 

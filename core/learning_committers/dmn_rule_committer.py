@@ -27,6 +27,7 @@ from core.domain.models import (
     Snapshot,
     SubmitContext,
 )
+from core.domain.models.cases import CaseBody
 from core.domain.ports import Knowledge, Search
 from core.knowledge.duplicates.rules import Beside, beside
 from core.learning_committers.base import (
@@ -49,6 +50,7 @@ async def commit_to_dmn_rule(
     relationship: Relationship | None = None,
     reason: str = "",
     *,
+    cases: Sequence[CaseBody] = (),
     deps: CommitDeps,
 ) -> Receipt:
     """Submit the creation, edit or deletion of a decision table to the change gate."""
@@ -59,6 +61,7 @@ async def commit_to_dmn_rule(
         merge_mode=merge_mode,
         relationship=relationship,
         reason=reason,
+        cases=tuple(cases),
     )
     return await deps.gate.submit(request, deps.context.model_copy(update={"agent_id": agent_id}))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from core.domain.errors import AlreadyExists, Refused
@@ -26,8 +26,10 @@ from core.domain.models import (
     Snapshot,
     SubmitContext,
 )
+from core.domain.models.cases import CaseBody
 from core.domain.models.knowledge import MAX_MEMORY_BYTES
 from core.domain.ports import Knowledge
+from core.domain.reserved import is_reserved
 from core.knowledge.duplicates import CLASHES, Known, contained_part, evidence, normal_form
 from core.learning_committers.base import (
     Beside,
@@ -37,6 +39,7 @@ from core.learning_committers.base import (
     snapshot,
     warnings_beside,
 )
+from core.safety.lessons import problem_of_lesson
 
 # A new text with less of the old content than this is no refinement of it.
 LEAST_RETAINED = 0.5
@@ -161,6 +164,7 @@ async def commit_to_memory(
     user: str | None = None,
     *,
     endless: bool = False,
+    cases: Sequence[CaseBody] = (),
     deps: CommitDeps,
 ) -> Receipt:
     """Submit the creation, change or deletion of a memory to the change gate.
@@ -180,6 +184,7 @@ async def commit_to_memory(
         merge_mode=merge_mode,
         relationship=relationship,
         reason=reason,
+        cases=tuple(cases),
     )
     return await deps.gate.submit(request, deps.context.model_copy(update={"agent_id": agent_id}))
 
@@ -203,6 +208,8 @@ class MemoryCommitter(ItemCommitter):
 
     async def prepare(self, request: ChangeRequest, context: SubmitContext) -> Prepared:
         assert isinstance(request, MemoryRequest)
+        if is_reserved(context.agent_id):
+            _refuse_unfit_lesson(request)
         if request.operation is Operation.CREATE:
             return await self._create(request, context)
         item = await self._target(request, context)
@@ -221,7 +228,8 @@ class MemoryCommitter(ItemCommitter):
         text = new_text(request)
         reach = reach_of(request, context, UNBOUNDED, self._clock())
         # Before the exact match: an item added after `seen` is compared again when recording.
-        beside = await self._beside(text, context, reach, but="")
+        is_lesson = is_reserved(context.agent_id)  # likeness was judged by its evidence
+        beside = Beside() if is_lesson else await self._beside(text, context, reach, but="")
         same = await self._same(text, context, reach)
         if same is not None:
             reach = reach_of(request, context, same.reach, self._clock())
@@ -231,7 +239,8 @@ class MemoryCommitter(ItemCommitter):
             return self._prepared(same, Operation.UPDATE, after)
         warnings = warnings_beside(request, Kind.MEMORY, beside.near, context)
         prepared = self._created(await self._new_id(request, context, "mem"), _state(text, reach))
-        return prepared.model_copy(update={"warnings": warnings, "seen": _mark(request, beside)})
+        seen = None if is_lesson else _mark(request, beside)
+        return prepared.model_copy(update={"warnings": warnings, "seen": seen})
 
     async def _update(
         self, item: KnowledgeItem, request: MemoryRequest, context: SubmitContext
@@ -322,6 +331,14 @@ def _changed(item: KnowledgeItem, request: MemoryRequest) -> tuple[str, ...]:
     if is_added and any(d.what in CLASHES and d.new and d.known for d in found.told):
         return (Message("near.clashes", why=found.why),)
     return ()
+
+
+def _refuse_unfit_lesson(request: MemoryRequest) -> None:
+    """Raise Refused for a lesson that would loosen something, also as a person has edited it."""
+    if problem := problem_of_lesson(request.content):
+        raise Refused(problem, hint=Message("lesson.hint_loosens"))
+    if request.scope not in {None, Scope.AGENT}:
+        raise Refused(Message("lesson.scope"))
 
 
 def _mark(request: MemoryRequest, beside: Beside) -> int | None:

@@ -39,6 +39,7 @@ from core.domain.models import (
     Snapshot,
     SubmitContext,
 )
+from core.domain.models.cases import CaseBody
 from core.domain.ports import Agents, ChangeLog, SkillAuthor, SkillStore, UnitOfWork
 from core.domain.tasks import aside
 from core.learning_committers.base import (
@@ -211,6 +212,7 @@ async def commit_to_skill(
     reason: str = "",
     *,
     for_all: bool = False,
+    cases: Sequence[CaseBody] = (),
     deps: CommitDeps,
 ) -> Receipt:
     """Submit the creation, edit or deletion of a skill to the change gate.
@@ -229,6 +231,7 @@ async def commit_to_skill(
         relationship=relationship,
         reason=reason,
         for_all=for_all,
+        cases=tuple(cases),
     )
     update: dict[str, str] = {"agent_id": agent_id}
     if feedback_content:

@@ -19,6 +19,7 @@ from core.domain.models import (
     RestoreRequest,
     RunEvent,
 )
+from core.domain.models.cases import Case, CaseResult
 from core.domain.observers import nobody
 from core.domain.ports import Concluded, Observer
 from core.knowledge.duplicates.repeats import repeats_skill
@@ -45,6 +46,9 @@ class MemoryChangeLog:
         self.agent_skills: dict[AgentKey, set[str]] = {}
         self.unlistings: dict[tuple[str, str], set[str]] = {}  # tenant and skill -> agents
         self._blobs: dict[str, bytes] = {}
+        self.kept: dict[str, Case] = {}
+        self.retired: dict[str, str] = {}  # case -> the change that retired it
+        self.breaking: list[CaseResult] = []  # what breaks by the time a change is recorded
 
     async def find(self, key: str) -> Change | None:
         found = [change for change in self.changes.values() if change.key == key]
@@ -292,6 +296,16 @@ class MemoryUnitOfWork:
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
         self._log.turn(change_ids, ChangeStatus.APPLIED, ChangeStatus.REVERTED)
+
+    async def broken_cases(self, change: Change) -> Sequence[CaseResult]:
+        return [one for one in self._log.breaking if one.case.id not in change.retires]
+
+    async def keep_cases(self, change: Change) -> None:
+        at = {"created_at": datetime.now(UTC), "since": datetime.now(UTC)}
+        for case in change.cases:
+            if case.id not in change.retires:
+                self._log.kept[case.id] = case.model_copy(update=at)
+        self._log.retired |= dict.fromkeys(change.retires, change.id)
 
     async def emit(self, event: RunEvent) -> None:
         self._log.events.append(event)

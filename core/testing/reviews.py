@@ -32,7 +32,10 @@ class MemoryReviews:
             raise _decided(change)
         epoch = self._log.epochs.get(waiting.candidate_id or "", waiting.epoch)
         decided = {"decided_by": by, "decided_at": datetime.now(UTC), "epoch": epoch}
-        intent = waiting.model_copy(update={**decided, "status": ChangeStatus.APPLYING})
+        decided |= {"decision": change.decision, "retires": change.retires}
+        intent = waiting.model_copy(
+            update={**decided, "tried": change.tried, "status": ChangeStatus.APPLYING}
+        )
         await self._log.open(intent, {})
         self._log.events.append(event)
         return intent

@@ -33,6 +33,7 @@ from core.domain.models import (
 from core.domain.models.recorded_runs import Fork
 from core.domain.observers import nobody
 from core.domain.ports import NewId, Observer
+from core.domain.reserved import refuse_reserved
 from core.domain.text import has_lone_surrogate
 from core.safety.intake import masked_feedback
 from core.testing.changes import AgentKey, MemoryChangeLog
@@ -66,6 +67,7 @@ class MemoryAgents:
             self._save(agent)
 
     async def get(self, tenant_id: str, agent_id: str) -> Agent:
+        refuse_reserved(agent_id)
         key = (tenant_id, agent_id)
         if key not in self._agents:
             raise NotFound(f"tenant {tenant_id!r} has no agent {agent_id!r}")
@@ -73,6 +75,7 @@ class MemoryAgents:
         return self._agents[key].model_copy(update={"skills": tuple(sorted(skills))})
 
     async def of_id(self, agent_id: str) -> Sequence[Agent]:
+        refuse_reserved(agent_id)
         return [agent for agent in await self.list() if agent.id == agent_id]
 
     async def having(self, tenant_id: str, skill: str) -> Sequence[Agent]:
@@ -83,6 +86,7 @@ class MemoryAgents:
         return [agent for agent in agents if tenant_id in {None, agent.tenant_id}]
 
     async def save(self, agent: Agent) -> bool:
+        refuse_reserved(agent.id)
         return self._save(agent)
 
     async def awaiting_setup(self, limit: int) -> Sequence[Agent]:

@@ -41,8 +41,10 @@ NEITHER = {
     *("agents add", "agents import", "agents list", "changes list", "changes show"),
     *("config show", "costs", "db copy", "db migrate", "db status"),
     *("deliveries backfill", "deliveries list", "deliveries replay", "deliveries show"),
+    *("cases add", "cases disable", "cases edit", "cases list", "cases run", "cases show"),
     *("demo", "doctor", "feedback cancel", "hooks enable", "hooks list", "hooks test"),
     *("feedback list", "feedback retry", "feedback show", "history list", "history show"),
+    *("lessons list", "lessons propose"),  # whatever the policy says: test_lessons
     *("intake pause", "intake resume", "intake status", "knowledge export", "knowledge history"),
     *("knowledge context", "knowledge sync"),
     *("knowledge list", "knowledge search", "knowledge show", "rule check", "rule decide"),

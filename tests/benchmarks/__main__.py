@@ -13,6 +13,7 @@ from pathlib import Path
 from core.domain.tasks import over_all_tenants
 from tests.benchmarks import (
     audit_chain,
+    cases,
     context,
     cpu,
     importing,
@@ -50,6 +51,7 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
 # Parts of others, and long ones: run by name only.
 BY_NAME = {
     "audit": audit_chain.measure,
+    "cases": cases.measure,
     "context": context.measure,
     "import": importing.measure,
     "search-recall": search.recall,

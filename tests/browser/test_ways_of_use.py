@@ -68,7 +68,7 @@ async def test_keys_alone_reach_everything_and_decide_nothing_while_one_types(
 ) -> None:
     tenant = await facing_a_change(console, page, enter)
     seen = []
-    for _ in range(16):
+    for _ in range(17):
         await page.keyboard.press("Tab")
         seen.append(await _focused(page))
     assert seen[:4] == ["본문으로 건너뛰기", "skill-worker", "현황", "피드백"]

@@ -69,7 +69,11 @@ def look(
     return Findings(
         lost=lost,
         twice=[*twice, *_history(database, applied), *_versions(database, applied)],
-        half=[*_folders(applied, skills), *_taught_skills(tasks, skills)],
+        half=[
+            *_folders(applied, skills),
+            *_taught_skills(tasks, skills),
+            *_cases(database, applied),
+        ],
         stuck=open_ends(database),
         overpaid=_overpaid(feedback, tasks, paid),
         claims=sum(row["epoch"] for row in feedback.values()),
@@ -125,6 +129,21 @@ def _versions(database: str, applied: Sequence[Row]) -> Iterator[str]:
     wanted = Counter(c["id"] for c in applied if c["kind"] in {"MEMORY", "DMN_RULE"})
     yield from (f"no version was written by change {change_id}" for change_id in wanted - written)
     yield from (f"a version too many of change {change_id}" for change_id in written - wanted)
+
+
+def _cases(database: str, applied: Sequence[Row]) -> Iterator[str]:
+    """Yield changes that lack a case they came with, and cases without their change."""
+    rows = _rows(database, "SELECT id, change_id FROM cases")
+    kept = {(row["change_id"], row["id"]) for row in rows}
+    in_force = {None, *(change["id"] for change in applied)}  # more may be derived later
+    came = {(change["id"], case["id"]) for change in applied for case in change["cases"]}
+    yield from (f"change {change} lacks its case {case}" for change, case in came - kept)
+    astray = [pair for pair in kept - came if pair[0] not in in_force]
+    yield from (f"case {case} has no change {change} in force" for change, case in astray)
+    for change in applied:
+        asked = (change["request"] or {}).get("cases") or []
+        if len(change["cases"]) < len(asked):
+            yield f"change {change['id']} came with {len(asked)} cases, and has fewer"
 
 
 def _folders(applied: Sequence[Row], skills: Path) -> Iterator[str]:

@@ -175,7 +175,8 @@ def _commit(kind: str, key: str, target: str) -> tuple[str, Json]:
     if kind == "attach":
         return "attach_skills_to_agent", {"skill_ids": target, "reason": "그대로 맞습니다"}
     content = f"고객 {key}번은 금액을 소수점 없이 원화로 받는다"
-    return "commit_to_memory", {"content": content, **_NEW}
+    unsaid = {"check": "unsaid", "text": "달러"}
+    return "commit_to_memory", {"content": content, "cases": [unsaid], **_NEW}
 
 
 def _skill(operation: str, name: str) -> tuple[str, Json]:

@@ -38,7 +38,7 @@ from core.testing.scripted_model import calls, says
 SETS = Path(__file__).with_name("sets")
 HANDS = ("open", "sealed")
 # The keys of skill-worker.yaml that turn the gate of cases off.
-CONTROL: Mapping[str, JsonValue] = {"cases": "off"}
+CONTROL: Mapping[str, JsonValue] = {"cases": {"gate": "off"}}
 Args = dict[str, JsonValue]
 
 

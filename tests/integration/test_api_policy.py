@@ -15,12 +15,14 @@ import pytest
 
 from core.domain.models import NewFeedback
 from tests.support.api import AGENTS, Api, opened_api
+from tests.support.cases import a_case
 from tests.support.effect import proposed
 from tests.support.learning import Teacher
 from tests.support.reviewing import Reviewing, remember
 
 PIECE = {"tenant_id": "t", "agent_ids": ["a"], "content": "인사는 짧게"}
 TOLD = {"reason": "x"}
+CASE = {"case": {"check": "unsaid", "text": "엔화"}}
 TAUGHT = "금액은 원화로", "보고는 월요일에", "서명은 둘째 줄에"
 
 
@@ -53,6 +55,10 @@ TRIES: Mapping[str, Try] = {
     "PUT /v1/agents/{agent_id}/skills/{name}": Try(asks=True),
     "DELETE /v1/agents/{agent_id}/skills/{own_skill}": Try(asks=True),
     "POST /v1/deliveries/{delivery_id}/replay": Try(status=404),  # without hooks there is none
+    "POST /v1/cases": Try({"id": "", **CASE}),
+    "PUT /v1/cases/{case_id}": Try(CASE),
+    "POST /v1/cases/run": Try({}),
+    "POST /v1/cases/{case_id}/disable": Try(TOLD),
     "POST /v1/effect/proposals/{proposal_id}/accept": Try(asks=True),
     "POST /v1/effect/proposals/{proposal_id}/dismiss": Try(status=409),  # it is decided
     "DELETE /v1/sessions/{session_id}": Try(status=404),
@@ -88,6 +94,7 @@ async def taught(database: str, tmp_path: Path) -> Mapping[str, str]:
             "taught_id": change.feedback_id,
             "applied_id": str(two.change_id),
             "item": str(changed.target_id),
+            "case_id": await a_case(api.app, str(changed.target_id)),
             "proposal_id": await proposed(api.app, str(two.target_id), datetime.now(UTC)),
         }
 

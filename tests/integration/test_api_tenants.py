@@ -43,6 +43,7 @@ from core.entrypoints.api.opened import Opened
 from core.entrypoints.api.serving import Serving
 from core.entrypoints.auth import Access, Grant
 from tests.support.api import settings_of
+from tests.support.cases import a_case
 from tests.support.effect import proposed
 from tests.support.foreign import FOREIGN, NAMES, NOBODY_S, Route
 from tests.support.learning import Teacher
@@ -160,6 +161,7 @@ async def _taught(app: App) -> Mapping[str, str]:
         "agent_id": A,
         "feedback_id": feedback_id,
         "change_id": change.id,
+        "case_id": await a_case(app, str(kept.target_id), tenant_id=T),
         "record_id": record.id,
         "session_id": session.token.id,
         "delivery_id": await _delivery(app, feedback_id),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 PIECE = {"agent_ids": ["{agent}"], "content": "x"}
 SEEN = {"seen": "0" * 64}
 REASON = {"reason": "x"}
+CASE = {"check": "unsaid", "text": "x"}
 
 
 class Route(NamedTuple):
@@ -164,6 +165,27 @@ FOREIGN: Mapping[str, tuple[Route, ...]] = {
     "GET /v1/effect/overview": (Route("?agent_id={agent}"), Route("?tenant_id={tenant}")),
     "POST /v1/effect/proposals/{proposal_id}/accept": (Route(),),
     "POST /v1/effect/proposals/{proposal_id}/dismiss": (Route(),),
+    "GET /v1/cases": (
+        Route("?agent_id={agent}"),
+        Route("?item_id={item}", found=200),
+        Route("?change_id={change_id}", found=200),
+        Route("?tenant_id={tenant}"),
+    ),
+    "GET /v1/cases/overview": (Route("?agent_id={agent}"), Route("?tenant_id={tenant}")),
+    "GET /v1/cases/coverage": (Route("?id={item}"), Route("?id=x&tenant_id={tenant}")),
+    "GET /v1/cases/{case_id}": (Route(),),
+    "PUT /v1/cases/{case_id}": (Route(body={"case": CASE}),),
+    "POST /v1/cases/{case_id}/disable": (Route(body=REASON),),
+    "POST /v1/cases": (
+        Route(body={"id": "{item}", "case": CASE}),
+        Route(body={"id": "{item}", "tenant_id": "{tenant}", "case": CASE}),
+    ),
+    "POST /v1/cases/run": (
+        Route(body={"ids": ["{case_id}"]}),
+        Route(body={"agent_id": "{agent}"}),
+        Route(body={"tenant_id": "{tenant}"}),
+        Route(body={"item_id": "{item}"}, found=200),
+    ),
     "GET /v1/overview": (Route(found=200), Route("?tenant_id={tenant}")),
     "GET /v1/me": (Route(found=200),),
     "GET /v1/sessions": (Route(found=200),),
@@ -176,6 +198,7 @@ NAMES = {"agent_id", "feedback_id", "id", "item_id", "target_id", "tenant_id"}
 NOBODY_S = {
     "agent": "nobody-s",
     "feedback_id": "nobody-s",
+    "case_id": "nobody-s",
     "change_id": "nobody-s",
     "record_id": "nobody-s",
     "session_id": "nobody-s",

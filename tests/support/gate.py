@@ -5,7 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import cast
 
+from core.changes.cases.config import CaseRules
+from core.changes.cases.judging import CaseGate
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps, Screen
 from core.changes.policy.review_policy import Policy, apply_all, deny_nothing
@@ -21,7 +24,7 @@ from core.domain.models import (
     RunEvent,
     SubmitContext,
 )
-from core.domain.ports import BeforeApplied, SkillStore, UnitOfWork
+from core.domain.ports import BeforeApplied, Cases, SkillStore, UnitOfWork
 from core.learning_committers.base import Neighbours
 from core.learning_committers.memory_committer import MemoryCommitter
 from core.testing.changes import MemoryChangeLog
@@ -30,6 +33,7 @@ from core.testing.knowledge import MemoryKnowledge
 from core.testing.reviews import MemoryReviews, MemoryScreenRecords
 from core.testing.skill_store import MemorySkillStore
 from core.testing.steps import MemorySteps
+from tests.support.case_book import CaseBook, PlainRunner
 from tests.support.knowledge_search import KnowledgeSearch
 
 
@@ -85,6 +89,7 @@ class World:
     events: Events = field(default_factory=Events)
     pauses: list[float] = field(default_factory=list)
     screen: Callable[[MemoryScreenRecords], Screen] | None = None
+    cases: CaseRules | None = None
 
     log: MemoryChangeLog = field(init=False)
 
@@ -105,6 +110,7 @@ class World:
         self.reviews = MemoryReviews(self.log)
         self.steps = MemorySteps(self.log)
         self.records = MemoryScreenRecords(self.log)
+        self.book = CaseBook(self.log)
         self.gate = ChangeGate(
             GateDeps(
                 committers={Kind.MEMORY: self.committer},
@@ -121,8 +127,14 @@ class World:
                 dry_run=self.dry_run,
                 screen=self.screen(self.records) if self.screen else None,
                 before_applied=self.before_applied,
+                cases=self._case_gate(),
             )
         )
+
+    def _case_gate(self) -> CaseGate | None:
+        if self.cases is None:
+            return None
+        return CaseGate(cast("Cases", self.book), PlainRunner(self.log), self.cases)
 
     async def sleep(self, seconds: float) -> None:
         self.pauses.append(seconds)

@@ -30,6 +30,9 @@ BODIES = {
     "/v1/changes/{change_id}/keep-both": SEEN,
     "/v1/changes/{change_id}/reject": {**SEEN, "reason": "x"},
     "/v1/changes/{change_id}/edit": {**SEEN, "content": "x"},
+    "/v1/cases": {"id": "x", "case": {"check": "unsaid", "text": "x"}},
+    "/v1/cases/{case_id}": {"case": {"check": "unsaid", "text": "x"}},
+    "/v1/cases/{case_id}/disable": {"reason": "x"},
     "/v1/knowledge/restore": {"id": "x", "version": 1},
     "/v1/agents/{agent_id}": {"name": "x"},
     "/v1/memories/search": {"query": "x"},
@@ -46,6 +49,7 @@ QUERIES = {
     "/v1/knowledge/versions": {"id": "x"},
     "/v1/knowledge/provenance": {"id": "x"},
     "/v1/search": {"q": "x"},
+    "/v1/cases/coverage": {"id": "x"},
 }
 
 

@@ -52,6 +52,7 @@ THROUGH_THE_GATE = {
 }
 BESIDES = {
     "agents.save",
+    *("cases.add", "cases.disable", "cases.edit", "cases.run", "cases.run_these"),
     "delivery_log.replay",
     "inbox.add",
     "intake.cancel",
@@ -79,6 +80,8 @@ READS = {
     ),
     "effects.proposal",
     *("delivery_log.get", "delivery_log.page", "delivery_log.said", "hooks"),
+    *("cases.counts", "cases.coverage", "cases.coverage_of", "cases.get", "cases.page"),
+    "gate.decisions.findings.masked",
     *("calls.page", "changes.get", "checks", "currency", "feed.after", "feedback_max_chars"),
     *(
         "gate.decisions.beside",
@@ -109,6 +112,7 @@ READS = {
 HANDED_ON = {
     *(
         "agents",
+        "case_figures",
         "changes",
         "effects",
         "feed",

@@ -10,6 +10,7 @@ from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
 from core.domain.errors import NotFound
 from core.domain.messages import Message
 from core.domain.models import Agent
+from core.domain.reserved import refuse_reserved
 from core.domain.tasks import over_all_tenants
 from core.safety.masking import mask
 
@@ -28,6 +29,7 @@ class PostgresAgents:
         self._sets_up_new = sets_up_new
 
     async def get(self, tenant_id: str, agent_id: str) -> Agent:
+        refuse_reserved(agent_id)
         row = await fetch_one(self._pool, "agents.get", tenant_id=tenant_id, id=agent_id)
         if row is None:
             raise NotFound(
@@ -37,6 +39,7 @@ class PostgresAgents:
         return _agent(row)
 
     async def of_id(self, agent_id: str) -> Sequence[Agent]:
+        refuse_reserved(agent_id)
         return [_agent(row) for row in await fetch_all(self._pool, "agents.of_id", id=agent_id)]
 
     async def having(self, tenant_id: str, skill: str) -> Sequence[Agent]:
@@ -48,6 +51,7 @@ class PostgresAgents:
         return [_agent(row) for row in rows]
 
     async def save(self, agent: Agent) -> bool:
+        refuse_reserved(agent.id)
         if not self._keeps_raw:
             said = agent.model_dump(include=_SAID)
             agent = agent.model_copy(update={name: mask(said[name]).text for name in _SAID})

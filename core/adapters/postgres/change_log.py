@@ -11,6 +11,7 @@ from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 from pydantic import BaseModel
 
+from core.adapters.postgres.cases import CasesOfUnit, RunCases
 from core.adapters.postgres.concluding import history_row, write_all
 from core.adapters.postgres.inbox import end_feedback_of_change
 from core.adapters.postgres.queries import (
@@ -47,7 +48,6 @@ from core.domain.models import (
     FileRef,
     HistoryRecord,
     Kind,
-    LaterWord,
     RestoreRequest,
     RunEvent,
     Scope,
@@ -58,7 +58,7 @@ from core.domain.ports import Concluded, Observer, Routes
 from core.knowledge.search.documents import SearchDocument, skill_search_files, skill_search_text
 
 
-class PostgresUnitOfWork:
+class PostgresUnitOfWork(CasesOfUnit):
     """The `UnitOfWork` port on a connection whose transaction the change log opened.
 
     `lock` locks the change; its row is read with the first one of the block, to save a trip.
@@ -71,8 +71,10 @@ class PostgresUnitOfWork:
         change: Change | None = None,
         lock: AsyncCursor[DictRow] | None = None,
         routes: Routes = nowhere,
+        run_cases: RunCases | None = None,
     ) -> None:
         self._conn = conn
+        self._run_cases = run_cases
         self._routes = routes
         self._change = change
         self._lock = lock
@@ -94,18 +96,7 @@ class PostgresUnitOfWork:
     async def write_item(self, change: Change) -> None:
         if change.after is not None:
             await refuse_repeated(self._conn, change)
-        block = "create" if change.before is None else "supersede" if change.after else "end"
-        shared = change.after is not None and change.after.reach.scope is Scope.TENANT
-        try:
-            written = await self._conn.execute(sql(f"knowledge.{block}"), _version(change))
-            await self._index(change, None if shared else change.agent_id)
-            done = await written.fetchone()
-        except pg.UniqueViolation as error:
-            raise Stale(
-                Message("change.exists_meanwhile", kind=change.kind, name=change.target_name)
-            ) from error
-        if done is None:
-            raise Stale(Message("change.target_moved", kind=change.kind, id=change.target_id))
+        await put_item(self._conn, change)
 
     async def note_package(self, kind: Kind, package: str) -> None:
         params = {"kind": kind, "package": package}
@@ -125,7 +116,7 @@ class PostgresUnitOfWork:
             if not await self._is_listed_as_before(change, params):
                 await self._conn.execute(sql("changes.list_agent_skill"), params)
             await self._conn.execute(sql("changes.list_tenant_skill"), params)
-        await self._index(change, None)
+        await put_document(self._conn, change, None)
 
     async def _is_listed_as_before(self, change: Change, params: dict[str, str]) -> bool:
         """Whether the lists stay, or are those of before a deletion that is undone."""
@@ -179,20 +170,45 @@ class PostgresUnitOfWork:
         await write_event(self._conn, event, self._routes)
         self.events.append(event)
 
-    async def _index(self, change: Change, agent_id: str | None) -> None:
-        if change.after is None:
-            await drop_document(self._conn, change.tenant_id, change.kind, change.target_id)
-            return
-        document = SearchDocument(
-            tenant_id=change.tenant_id,
-            kind=change.kind,
-            item_id=change.target_id,
-            agent_id=agent_id,
-            name=change.after.name,
-            content=_searchable(change.kind, change.after),
-            files=skill_search_files(change.after.files or ()),
-        )
-        await index_document(self._conn, document)
+
+async def put_item(conn: Connection, change: Change) -> None:
+    """Write the item of a change, and its document. Raises Stale; the caller commits."""
+    block = "create" if change.before is None else "supersede" if change.after else "end"
+    shared = change.after is not None and change.after.reach.scope is Scope.TENANT
+    try:
+        written = await conn.execute(sql(f"knowledge.{block}"), _version(change))
+        await put_document(conn, change, None if shared else change.agent_id)
+        done = await written.fetchone()
+    except pg.UniqueViolation as error:
+        raise Stale(
+            Message("change.exists_meanwhile", kind=change.kind, name=change.target_name)
+        ) from error
+    if done is None:
+        raise Stale(Message("change.target_moved", kind=change.kind, id=change.target_id))
+
+
+async def put_document(conn: Connection, change: Change, agent_id: str | None) -> None:
+    """Write the search document of what a change makes, or remove it; the caller commits."""
+    document = document_of(change, agent_id)
+    if document is None:
+        await drop_document(conn, change.tenant_id, change.kind, change.target_id)
+    else:
+        await index_document(conn, document)
+
+
+def document_of(change: Change, agent_id: str | None) -> SearchDocument | None:
+    """Return what a change makes as it is searched, None of what it deletes."""
+    if change.after is None:
+        return None
+    return SearchDocument(
+        tenant_id=change.tenant_id,
+        kind=change.kind,
+        item_id=change.target_id,
+        agent_id=agent_id,
+        name=change.after.name,
+        content=_searchable(change.kind, change.after),
+        files=skill_search_files(change.after.files or ()),
+    )
 
 
 def _version(change: Change) -> dict[str, object]:
@@ -233,7 +249,7 @@ def _names(state: Snapshot | None) -> set[str]:
 
 _STATEMENT_BYTES = 2**20
 _MODELS = ("before", "after", "request", "proposed")
-_LISTS = ("warnings", "held", "retracts")
+_LISTS = ("warnings", "held", "retracts", "retires", "breaks")
 _SAID, _SAYINGS = ("reason", "error", "decision"), ("warnings", "held")
 _PLAIN = set(Change.model_fields) - {
     *_MODELS,
@@ -241,17 +257,26 @@ _PLAIN = set(Change.model_fields) - {
     "created_at",
     "applied_at",
     "asker",
+    "tried",
     "findings",
+    "cases",
 }
 
 
 class PostgresChangeLog:
     """The `ChangeLog` port; `observe` is called with each event once it is committed."""
 
-    def __init__(self, pool: Pool, observe: Observer = nobody, routes: Routes = nowhere) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        observe: Observer = nobody,
+        routes: Routes = nowhere,
+        run_cases: RunCases | None = None,
+    ) -> None:
         self._pool = pool
         self._routes = routes
         self._observe = observe
+        self._run_cases = run_cases
 
     async def find(self, key: str) -> Change | None:
         row = await fetch_one(self._pool, "changes.find", key=key)
@@ -318,7 +343,7 @@ class PostgresChangeLog:
         async with writing(self._pool) as conn:
             params = {"id": change.id, "candidate_id": change.candidate_id}
             lock = await conn.execute(sql("changes.lock"), params)
-            unit = PostgresUnitOfWork(conn, change, lock, self._routes)
+            unit = PostgresUnitOfWork(conn, change, lock, self._routes, self._run_cases)
             try:
                 yield unit
             finally:  # what stands in the way of the change explains what went wrong in the block
@@ -413,39 +438,12 @@ def change_row(change: Change) -> dict[str, object]:
     row |= {key: _json(getattr(change, key)) for key in _MODELS}
     row["said"] = to_said(change.reason, change.error, *change.warnings, *change.held)
     row["findings"] = Jsonb(findings_json(change.findings))
+    row["cases"] = Jsonb([case.model_dump(mode="json") for case in change.cases])
     return row | {key: Jsonb(list(getattr(change, key))) for key in _LISTS}
 
 
 def _json(value: BaseModel | None) -> Jsonb | None:
     return None if value is None else Jsonb(value.model_dump(mode="json"))
-
-
-_WHOSE = {
-    *("tenant_id", "agent_id", "kind", "target_id"),
-    *("operation", "feedback_id", "said_at", "heard_at"),
-}
-
-
-class PostgresSteps:
-    """The `Steps` port."""
-
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-
-    async def of_feedback(self, feedback_id: str) -> Sequence[Change]:
-        rows = await fetch_all(self._pool, "steps.of_feedback", feedback_id=feedback_id)
-        return [change_of(row) for row in rows]
-
-    async def chain(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Change]:
-        target = {"kind": kind, "tenant_id": tenant_id, "target_id": target_id}
-        return [change_of(row) for row in await fetch_all(self._pool, "steps.chain", **target)]
-
-    async def later(self, change: Change) -> Sequence[LaterWord]:
-        rows = await fetch_all(self._pool, "steps.later", **change.model_dump(include=_WHOSE))
-        return [LaterWord.model_validate(row) for row in rows]
-
-    async def take_back(self, change_ids: Sequence[str]) -> None:
-        await execute(self._pool, "changes.take_back", ids=[*change_ids])
 
 
 class PostgresTargetLocks:

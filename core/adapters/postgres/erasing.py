@@ -27,12 +27,14 @@ _EMPTIED = (  # in this order: what is emptied later is found by what is emptied
     "empty_notes",
     "end_items",
     "drop_uses",
+    "drop_cases",
     "drop_documents",
+    "drop_evidence",
     "drop_answers",
 )
 _UNNAMED = (
     *("empty_states", "unname_changes", "unname_calls", "unname_events"),
-    *("unname_proposals", "unname_tags", "unname_forks"),
+    *("unname_proposals", "unname_tags", "unname_forks", "unname_cases"),
 )
 
 

@@ -50,6 +50,7 @@ from core.domain.models.findings import counted
 from core.domain.models.recorded_runs import Fork
 from core.domain.observers import nobody, nowhere
 from core.domain.ports import NewId, Observer, Routes
+from core.domain.reserved import refuse_reserved
 from core.domain.tasks import over_all_tenants
 from core.safety.intake import masked_feedback
 from core.safety.masking import mask
@@ -116,6 +117,8 @@ class PostgresInbox:
         return await self._mask_more(made)
 
     async def add(self, source: str, pieces: Sequence[NewFeedback]) -> Sequence[tuple[str, bool]]:
+        for agent_id in {name for piece in pieces for name in piece.agent_ids}:
+            refuse_reserved(agent_id)
         masked = [await self.masked(piece) for piece in pieces]
         rows = [self._row(position, piece) for position, piece in enumerate(masked)]
         events: list[RunEvent] = []

@@ -39,7 +39,7 @@ async def take_over(jobs: Jobs, *, stalled_after: float) -> int:
     others return 0 at once.
     """
     async with transaction(jobs.pool) as conn:
-        if not await _try_lock(conn, "take-over"):
+        if not await try_lock(conn, "take-over"):
             return 0
         silent = {"stalled_after": stalled_after}
         ended = await _rows(conn, "jobs.end_stalled", {"queue": QUEUE, **silent})
@@ -70,7 +70,7 @@ async def reconcile(jobs: Jobs, *, every: float = 0.0) -> int:
 
 async def _reconcile_batch(jobs: Jobs, every: float) -> int:
     async with transaction(jobs.pool) as conn:
-        if not (await _try_lock(conn, "reconcile") and await _is_due(conn, "reconcile", every)):
+        if not (await try_lock(conn, "reconcile") and await is_due(conn, "reconcile", every)):
             return 0
         lost = await _rows(conn, "jobs.lock_without_job", {"limit": BATCH})
         if not lost:
@@ -92,13 +92,13 @@ async def end_left(jobs: Jobs, job_ids: Collection[int]) -> set[int]:
     return {row["id"] for row in doing if not await _ended(jobs, row["id"])}
 
 
-async def _try_lock(conn: Connection, name: str) -> bool:
+async def try_lock(conn: Connection, name: str) -> bool:
     """Whether no other process runs the sweep `name`; locked until the transaction ends."""
     row = await (await conn.execute(sql("jobs.try_sweep"), {"sweep": name})).fetchone()
     return bool(row and row["acquired"])
 
 
-async def _is_due(conn: Connection, name: str, every: float) -> bool:
+async def is_due(conn: Connection, name: str, every: float) -> bool:
     """Whether the sweep `name` is due, recording that it is done; the caller has the lock."""
     params = {"sweep": name, "every": every}
     return await (await conn.execute(sql("jobs.note_sweep"), params)).fetchone() is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from importlib import resources
@@ -423,6 +423,29 @@ async def transaction(pool: Pool) -> AsyncIterator[Connection]:
     """Borrow a connection inside a transaction that rolls back on any error."""
     async with connection(pool) as conn, conn.transaction():
         yield conn
+
+
+class _Undone(Exception):
+    """Rolls back a transaction of which nothing is to stay."""
+
+
+@asynccontextmanager
+async def rolled_back(pool: Pool) -> AsyncIterator[Connection]:
+    """Borrow a connection inside a transaction of which nothing stays, in trips as of `writing`."""
+    with suppress(_Undone), nothing_along():
+        async with connection(pool) as conn, _pipelined(conn):
+            yield conn
+            raise _Undone
+
+
+@contextmanager
+def nothing_along() -> Iterator[None]:
+    """Let the reads of a block, in a transaction of their own, take nothing along that waits."""
+    token = _WAITING.set(None)
+    try:
+        yield
+    finally:
+        _WAITING.reset(token)
 
 
 @asynccontextmanager

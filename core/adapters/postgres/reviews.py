@@ -8,6 +8,7 @@ from typing import LiteralString
 
 from psycopg import errors as pg
 from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
 
 from core.adapters.postgres.change_log import (
     change_of,
@@ -76,7 +77,11 @@ class PostgresReviews:
         return intent
 
     async def _approve(self, change: Change, by: str, event: RunEvent) -> Change:
-        params = {"id": change.id, "content_hash": change.content_hash, "by": by}
+        params = {
+            **change.model_dump(include={"id", "content_hash", "decision"}),
+            "by": by,
+            "retires": Jsonb([*change.retires]),
+        }
         async with writing(self._pool) as conn:
             try:
                 decided = await _decide(conn, "reviews.approve", params)

@@ -12,6 +12,7 @@ from core.adapters.postgres.queries import Pool, fetch_all, joined
 from core.domain import tracing
 from core.domain.models import Hit, Kind, KnownText, Nearby, Scope
 from core.domain.ports import Ranking
+from core.domain.reserved import WORKER_AGENT
 
 # Ever more hits are asked for until enough hold: at most as many as this times the limit.
 MOST_TIMES = 16
@@ -22,6 +23,7 @@ class ScopedSearch:
 
     Nothing is removed from the index when its time is over: `clock` says what is left out of the
     hits. A memory that is for the whole tenant is indexed as shared, and here gets its agent again.
+    Lessons of the worker are found under its own id alone.
     """
 
     def __init__(self, ranking: Ranking, pool: Pool, clock: Callable[[], datetime]) -> None:
@@ -62,7 +64,9 @@ class ScopedSearch:
                 query, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=asked
             )
             known = await self._known(tenant_id, found)
-            holding = [_with_reach(hit, known) for hit in found if self._holds(hit, known, user)]
+            holding = [
+                _with_reach(hit, known) for hit in found if self._holds(hit, known, agent_id, user)
+            ]
             if len(holding) >= limit or len(found) < asked or asked >= limit * MOST_TIMES:
                 return holding[: max(0, limit)]
             asked *= 4
@@ -86,7 +90,9 @@ class ScopedSearch:
             seen = found.seen if seen is None else seen
             known = await self._known(tenant_id, found.items)
             holding = [
-                _with_agent(item, known) for item in found.items if self._holds(item, known, user)
+                _with_agent(item, known)
+                for item in found.items
+                if self._holds(item, known, agent_id, user)
             ]
             is_all = len(found.items) < asked or asked >= limit * MOST_TIMES
             if len(holding) >= limit or is_all:
@@ -113,11 +119,17 @@ class ScopedSearch:
         return {(row["kind"], row["item_id"]): row for row in rows}
 
     def _holds(
-        self, item: Hit | KnownText, known: Mapping[tuple[str, str], DictRow], user: str | None
+        self,
+        item: Hit | KnownText,
+        known: Mapping[tuple[str, str], DictRow],
+        agent_id: str | None,
+        user: str | None,
     ) -> bool:
         row = known.get((item.kind, item.id))
         if row is None:
             return True
+        if row["agent_id"] == WORKER_AGENT and agent_id != WORKER_AGENT:
+            return False
         is_over = row["valid_until"] is not None and row["valid_until"] < self._clock()
         return not is_over and row["scope_user"] in {None, user}
 

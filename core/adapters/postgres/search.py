@@ -355,7 +355,7 @@ class _Scope:
 
 
 class SearchIndex:
-    """The statistics of a tenant's index that a query needs.
+    """The statistics of a tenant's index that a query needs; counting stops at `sample`.
 
     `mark` is the newest revision of the agent's documents of a kind when it was described.
     """
@@ -366,21 +366,24 @@ class SearchIndex:
         tenant_id: str,
         agent_id: str | None = None,
         kind: Kind | None = None,
+        *,
+        sample: int = _SAMPLE,
     ) -> None:
         self._conn = conn
+        self._sample = sample
         self._tenant_id = tenant_id
         self._own = {"agent_id": agent_id, "kind": kind}
         self.mark = 0
 
     async def describe(self, terms: Sequence[str]) -> Corpus:
         """Return what ranking by these terms needs to know of all documents."""
-        asked = {"terms": joined(terms), "sample": _SAMPLE, **self._own}
+        asked = {"terms": joined(terms), "sample": self._sample, **self._own}
         (whole,) = await self._fetch("search.describe", **asked)
         self.mark = whole["mark"]
 
         def total(seen: int, last: int) -> int:
             ends = {"oldest": whole["oldest"], "newest": whole["newest"]}
-            return extrapolate(seen, _SAMPLE, last=last, **ends)
+            return extrapolate(seen, self._sample, last=last, **ends)
 
         return Corpus(
             documents=whole["documents"],
@@ -390,7 +393,7 @@ class SearchIndex:
 
     async def count(self, terms: Sequence[str]) -> Mapping[str, int]:
         """Return in how many documents each term is, of those that were sampled."""
-        rows = await self._fetch("search.frequencies", terms=joined(terms), sample=_SAMPLE)
+        rows = await self._fetch("search.frequencies", terms=joined(terms), sample=self._sample)
         return {row["term"]: row["seen"] for row in rows}
 
     async def known(self, keys: Sequence[str]) -> set[str]:

@@ -37,6 +37,7 @@ from core.domain.ports import (
     Gate,
     Journal,
     Knowledge,
+    LessonsShown,
     NoConversations,
     Replies,
     Runs,
@@ -81,6 +82,7 @@ class ReactDeps:
     kinds: Kinds = ()  # those that packages add
     keeps_raw: bool = False  # secrets stay in what the model writes and is told
     recorded: ReadThread = _nothing_recorded
+    lessons: LessonsShown | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

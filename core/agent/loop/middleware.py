@@ -90,6 +90,11 @@ def hits_shown_in(messages: Iterable[BaseMessage]) -> frozenset[str]:
     return frozenset(hit.id for receipt in refused for hit in receipt.hits)
 
 
+def cases_told_in(messages: Iterable[BaseMessage]) -> frozenset[str]:
+    """Return the cases that refusals in this thread told the model it would break."""
+    return frozenset(name for receipt in receipts_of(messages) for name in receipt.broken)
+
+
 def has_outcome(receipts: Iterable[Receipt]) -> bool:
     """Whether any of these receipts counts as an outcome of the run."""
     return any(receipt.status.is_outcome for receipt in receipts)

@@ -188,7 +188,16 @@ async def first_message(
         "receipts": [receipt.model_dump(mode="json", exclude_none=True) for receipt in receipts],
     }
     text = f"Decide what this agent should learn, by tool calls.\n\n{fenced_json(data)}"
+    if lessons := await _lessons(deps):
+        text = f"{text}\n\n{lessons}"
     return HumanMessage(text, id="first")
+
+
+async def _lessons(deps: RunDeps) -> str:
+    shown, candidate = deps.shared.lessons, deps.candidate
+    if shown is None:
+        return ""
+    return await shown(candidate.content, deps.agent, deps.feedback.id, candidate.id)
 
 
 def told_receipts(receipts: Sequence[Receipt]) -> str:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args
 
-from pydantic import BeforeValidator, Field, JsonValue, create_model
+from pydantic import BeforeValidator, Field, JsonValue, WithJsonSchema, create_model
 
 from core.agent.model.chat_model import ToolSchema
 from core.domain.errors import InvalidInput
 from core.domain.kinds import Kinds, TextKind
 from core.domain.messages import Message, joined
 from core.domain.models import Kind, MergeMode, Operation, Relationship, RuleDraft, Scope
-from core.domain.models.base import Model
+from core.domain.models.base import Model, absent
+from core.domain.models.cases import CaseBody, Check
 
 Category = Literal["noise", "duplicate", "one_off", "unclear"]
 StoredKind = Literal["MEMORY", "DMN_RULE", "SKILL"]
@@ -56,6 +58,49 @@ Mode = Annotated[MergeMode | None, BeforeValidator(_optional_upper)]
 Relation = Annotated[Relationship | None, BeforeValidator(_optional_upper)]
 Names = Annotated[str, BeforeValidator(_joined)]
 Reason = Annotated[str, Field(description="why, in one or two sentences for a reviewer")]
+
+
+def _listed(value: JsonValue | tuple[CaseBody, ...]) -> JsonValue | tuple[CaseBody, ...]:
+    """Return cases as a list: models also send one alone, or the list as a text."""
+    if isinstance(value, str) and value.strip():
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise ValueError(Message("case.no_json", why=str(error))) from None
+    if not value:
+        return []
+    if isinstance(value, tuple):  # of cases that LangChain has read already
+        return value
+    return [_checked(one) for one in (value if isinstance(value, list) else [value])]
+
+
+def _checked(case: JsonValue) -> JsonValue:
+    if not isinstance(case, dict):
+        return case
+    check = case.get("check", "decision" if "inputs" in case else None)
+    told: dict[str, JsonValue] = {name: part for name, part in case.items() if part is not None}
+    return {**told, "check": _lower(check)} if check is not None else told
+
+
+def _shown(checks: Sequence[Check], *texts: str, **fields: JsonValue) -> dict[str, JsonValue]:
+    """Return the schema of the cases of a kind: only what they may have."""
+    properties: dict[str, JsonValue] = {"check": {"enum": [*checks]}, **fields}
+    properties |= {name: {"type": "string"} for name in texts}
+    items: JsonValue = {"type": "object", "properties": properties, "required": ["check"]}
+    about = "what must hold after it, and may not have held before: see section 4"
+    return {"type": "array", "items": items, "description": about}
+
+
+_OF_MEMORY = _shown((Check.RECALL, Check.SILENCE, Check.UNSAID), "text")
+_OF_RULE = _shown((Check.DECISION,), inputs={"type": "object"}, outputs={})
+_OF_SKILL = _shown(
+    (Check.CHOSEN, Check.NOT_CHOSEN, Check.STANDS, Check.WITHDRAWN, Check.SCRIPT),
+    *("text", "section", "of", "input", "output"),
+)
+_Listed = BeforeValidator(_listed)
+MemoryCases = Annotated[tuple[CaseBody, ...], _Listed, WithJsonSchema(_OF_MEMORY)]
+RuleCases = Annotated[tuple[CaseBody, ...], _Listed, WithJsonSchema(_OF_RULE)]
+SkillCases = Annotated[tuple[CaseBody, ...], _Listed, WithJsonSchema(_OF_SKILL)]
 
 
 class SearchArgs(Model):
@@ -118,6 +163,7 @@ class MemoryArgs(Model):
         default=None, description="only with scope `user`: the end user's id; default the author"
     )
     relationship: Relation = None
+    cases: MemoryCases = Field(default=(), exclude_if=absent)
     reason: Reason
 
 
@@ -129,6 +175,7 @@ class RuleArgs(Model):
     rule_id: Id = Field(default=None, description="needed for UPDATE and DELETE")
     merge_mode: Mode = None
     relationship: Relation = None
+    cases: RuleCases = Field(default=(), exclude_if=absent)
     reason: Reason
 
 
@@ -146,6 +193,7 @@ class SkillArgs(Model):
     for_all: bool = Field(
         default=False, description="with DELETE: for all agents that list it; a person decides"
     )
+    cases: SkillCases = Field(default=(), exclude_if=absent)
     reason: Reason
 
 

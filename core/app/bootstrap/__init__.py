@@ -8,6 +8,7 @@ from core.app.bootstrap.files import folder, repository
 from core.app.bootstrap.health import serve_health
 from core.app.bootstrap.learning import chat_model, close_chat_model
 from core.app.bootstrap.model import (
+    in_the_workers_name,
     intake_pause,
     kept_apart_by,
     model_pause,
@@ -50,6 +51,7 @@ __all__ = [
     "computer_use",
     "copy_database",
     "folder",
+    "in_the_workers_name",
     "intake_pause",
     "kept_apart_by",
     "mcp_tools",

@@ -13,28 +13,35 @@ from zoneinfo import ZoneInfo
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.queries import gathering
 from core.agent.budgets import Meter
+from core.agent.lessons import ShownLessons
 from core.app.bootstrap.costs import billing
 from core.app.bootstrap.hooks import HooksInUse
 from core.app.bootstrap.kinds import Committers
 from core.app.bootstrap.model import GuardedModel, circuit_breaker
 from core.app.bootstrap.pods import log_skipped
-from core.app.bootstrap.stores import Stores, new_id, outside_changes
+from core.app.bootstrap.stores import Stores, new_id, outside_changes, utc_now
 from core.app.config_file import ConfigFile, load_config
 from core.app.run_summary import RunSummary
 from core.app.settings import OFFLINE_MODEL, Settings
+from core.changes.cases.behaviour import WithBehaviour
+from core.changes.cases.deriving import derive
+from core.changes.cases.judging import CaseGate
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps, Screen
 from core.changes.interference import Interference
+from core.changes.lessons.proposing import Lessons
 from core.changes.review_sweep import ReviewSweep
 from core.changes.said_order.pieces import AskedAgain
 from core.domain.models import Kind, Pause
 from core.domain.ports import (
     BeforeApplied,
+    CaseRunner,
     CircuitBreaker,
     Committer,
     FeedbackSource,
     Retention,
     SkillAuthor,
+    Uses,
 )
 from core.knowledge.embedding_backfill import Backfill
 from core.learning_committers.agent_skills_committer import AgentSkillsCommitter
@@ -89,6 +96,7 @@ class Learning:
     summary: RunSummary = field(default_factory=RunSummary)
     backfill: Backfill | None = None
     reviews: ReviewSweep | None = None
+    lessons: Lessons | None = None
 
 
 def chat_model(settings: Settings, *, offline: bool = False) -> BaseChatModel:
@@ -179,6 +187,7 @@ def _gate(
             outside=outside_changes(stores.skills, stores.changes, stores.target_locks),
             screen=_screen(stores, config, _second_look(stores, model, looks, config.screen)),
             before_applied=before_applied,
+            cases=CaseGate(stores.cases, _case_runner(stores, model, config), config.cases, derive),
         )
     )
 
@@ -217,6 +226,17 @@ async def open_second_look(
         yield GuardedModel(chat, circuit_breaker(settings, stores.pool), meter)
     finally:
         await close_chat_model(chat)
+
+
+def _case_runner(stores: Stores, model: GuardedModel | None, config: ConfigFile) -> CaseRunner:
+    """Return what runs cases before a change: with a model and a budget also those of behaviour."""
+    runs = config.cases.behaviour.runs
+    if model is None or not runs:
+        return stores.case_runner
+    from core.agent.case_answers import ModelAnswers
+
+    answers = ModelAnswers(model.chat, model.breaker, stores.replies, model.meter)
+    return WithBehaviour(stores.case_runner, answers, runs)
 
 
 def _second_look(
@@ -283,12 +303,13 @@ def build_learning(
     sources: Mapping[str, FeedbackSource],
     summary: RunSummary,
     backfill: Backfill | None,
+    uses: Uses,
 ) -> Learning:
     """Build the parts of a worker, including its model; `summary` observes the events."""
     from core.polling_manager import process_feedback
 
     settings = stores.parts.settings
-    react = _react(stores, gate, model)
+    react = _react(stores, gate, model, uses)
     polling = _polling(stores, react, sources)
 
     async def perform(feedback_id: str) -> None:
@@ -323,6 +344,20 @@ def build_learning(
         summary=summary,
         backfill=backfill,
         reviews=_reviews(stores, gate),
+        lessons=build_lessons(stores, gate) if _config(stores).lessons.propose else None,
+    )
+
+
+def build_lessons(stores: Stores, gate: ChangeGate) -> Lessons:
+    """Build what proposes what the worker could learn from its own work."""
+    return Lessons(
+        log=stores.lesson_log,
+        feed=stores.feed,
+        gate=gate,
+        changes=stores.changes,
+        journal=stores.journal,
+        outcomes=stores.use_log,
+        now=utc_now,
     )
 
 
@@ -361,7 +396,7 @@ def _recorded(stores: Stores) -> ReadThread:
     return lambda thread: recorded_messages(stores.pool, thread)
 
 
-def _react(stores: Stores, gate: ChangeGate, model: GuardedModel) -> ReactDeps:
+def _react(stores: Stores, gate: ChangeGate, model: GuardedModel, uses: Uses) -> ReactDeps:
     from core.agent.loop.deps import ReactDeps
 
     settings = stores.parts.settings
@@ -385,6 +420,14 @@ def _react(stores: Stores, gate: ChangeGate, model: GuardedModel) -> ReactDeps:
         kinds=tuple(own.kind for own in stores.parts.kinds),
         keeps_raw=settings.safety_keep_raw,
         recorded=_recorded(stores),
+        lessons=ShownLessons(
+            log=stores.lesson_log,
+            matches=stores.task_matches,
+            uses=uses,
+            journal=stores.journal,
+            budget=_config(stores).lessons.budget,
+            now=utc_now,
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from core.adapters.postgres import migrations
+from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.circuit_breaker import PostgresCircuitBreaker
 from core.adapters.postgres.context import PostgresTaskMatches
 from core.adapters.postgres.inbox import PostgresIntake
@@ -28,6 +29,7 @@ from core.app.settings import OFFLINE_MODEL, Settings
 from core.domain.models import Pause
 from core.domain.models.vectors import VectorBacklog
 from core.domain.ports import CircuitBreaker, Embeddings
+from core.domain.reserved import is_reserved
 from core.domain.tasks import over_all_tenants
 from core.knowledge.embedding_backfill import CALL_SECONDS, Backfill
 from core.knowledge.search.fused import FusedSearch
@@ -88,6 +90,17 @@ async def kept_apart_by(settings: Settings) -> str:
     """
     async with _migrated(settings) as pool:
         return await bound_by(pool)
+
+
+async def in_the_workers_name(settings: Settings) -> Sequence[str]:
+    """Return the tenants that have an agent with the worker's own id, from before it was reserved.
+
+    Raises DatabaseDown, ConfigurationError.
+    """
+    async with _migrated(settings) as pool:
+        with over_all_tenants():
+            agents = await PostgresAgents(pool).list()
+    return [agent.tenant_id for agent in agents if is_reserved(agent.id)]
 
 
 async def try_writing(settings: Settings) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from core.domain.hashing import text_hash
 from core.domain.messages import Message
 from core.domain.models import RunEvent
 from core.domain.models.deliveries import Route
-from core.domain.ports import Gate, Target
+from core.domain.ports import Gate, Routes, Target
 
 SECONDS = 1.0  # interval of looks for what is due
 
@@ -26,6 +26,7 @@ SECONDS = 1.0  # interval of looks for what is due
 def with_routes(parts: Parts) -> Parts:
     """Return the parts with the file of settings, and where events go out to."""
     parts = with_hooks(parts)
+    parts = replace(parts, routes=own_only(parts.routes))
     if not parts.settings.writes_back or parts.dry_run:
         return parts
     from core.delivery.platform import NAME, routes
@@ -39,7 +40,16 @@ def with_routes(parts: Parts) -> Parts:
     def both(event: RunEvent) -> list[Route]:
         return [*hooks(event), *routes(event)]
 
-    return replace(parts, routes=both)
+    return replace(parts, routes=own_only(both))
+
+
+def own_only(routes: Routes) -> Routes:
+    """Return routes that lead nowhere for events about lessons: they are the worker's own."""
+
+    def inside(event: RunEvent) -> Sequence[Route]:
+        return () if event.data.get("lesson") else routes(event)
+
+    return inside
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.audit import PostgresAudit, PostgresCalls
 from core.adapters.postgres.budgets import PostgresSpending
-from core.adapters.postgres.change_log import PostgresChangeLog, PostgresSteps, PostgresTargetLocks
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
 from core.adapters.postgres.context import PostgresTaskMatches
 from core.adapters.postgres.conversations import PostgresConversations
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
@@ -37,6 +37,7 @@ from core.adapters.postgres.knowledge import (
     PostgresKnowledgePages,
     PostgresKnowledgePast,
 )
+from core.adapters.postgres.lessons import PostgresLessonLog
 from core.adapters.postgres.lineage import PostgresLineage
 from core.adapters.postgres.migrations import refuse_newer as refuse_newer
 from core.adapters.postgres.outbox import PostgresDeliveryLog, PostgresOutbox
@@ -57,12 +58,14 @@ from core.adapters.postgres.runs import (
 )
 from core.adapters.postgres.scoped_search import ScopedSearch
 from core.adapters.postgres.search import PostgresSearch, SkillFollower
+from core.adapters.postgres.steps import PostgresSteps
 from core.adapters.postgres.threads import PostgresThreads
 from core.adapters.postgres.tokens import PostgresTokens
 from core.adapters.postgres.uses import PostgresEffects, PostgresLookBack, PostgresUseLog
 from core.adapters.postgres.write_back import PostgresUnsent, PostgresWriteBackRecords
 from core.adapters.publishers.web import WebPublishers
 from core.agent.prices import UNBILLED, Billing
+from core.app.bootstrap.case_stores import case_stores
 from core.app.bootstrap.costs import budgets
 from core.app.bootstrap.plugins import STORES, opened
 from core.app.config_file import ConfigFile, load_config
@@ -98,6 +101,7 @@ from core.domain.ports import (
     Knowledge,
     KnowledgePages,
     KnowledgePast,
+    LessonLog,
     Lineage,
     LookBack,
     Observer,
@@ -194,7 +198,7 @@ class Stores:
         self.spending: Spending = PostgresSpending(pool, billed)
         self.budgets: Budgets = budgets(settings, pool, billed)
         self.retention: Retention = PostgresRetention(pool)
-        self.changes: ChangeLog = PostgresChangeLog(pool, observe, parts.routes)
+        self._keeps_changes(parts)
         self.target_locks: TargetLocks = PostgresTargetLocks(pool)
         self.reviews: Reviews = PostgresReviews(pool, observe, parts.routes)
         self.review_queue: ReviewQueue = PostgresReviewQueue(pool)
@@ -216,6 +220,13 @@ class Stores:
         if parts.dry_run:
             self._keep_nothing()
 
+    def _keeps_changes(self, parts: Parts) -> None:
+        pool, observe, routes = parts.pool, parts.observe, parts.routes
+        made = case_stores(pool, parts.skills, observe, routes, utc_now)
+        self.case_runner, self.cases = made.runner, made.cases
+        self.case_upkeep, self.case_figures = made.upkeep, made.figures
+        self.changes: ChangeLog = PostgresChangeLog(pool, observe, routes, made.run_on)
+
     def _sends(self, parts: Parts) -> None:
         self.deliveries: Deliveries = PostgresDeliveries(parts.pool)
         self.outbox: Outbox = PostgresOutbox(parts.pool, parts.observe, parts.routes)
@@ -236,12 +247,10 @@ class Stores:
         self.calls: Calls = PostgresCalls(pool)
         self.erasing: Erasing = PostgresErasing(pool, new_id)
         self.conversations: Conversations = PostgresConversations(pool)
-        self._sees_effects(pool)
-
-    def _sees_effects(self, pool: Pool) -> None:
         self.use_log: UseLog = PostgresUseLog(pool)
         self.effects: Effects = PostgresEffects(pool)
         self.look_back: LookBack = PostgresLookBack(pool)
+        self.lesson_log: LessonLog = PostgresLessonLog(pool)
 
     def _searches(self, pool: Pool, parts: Parts) -> None:
         self.ranking: Ranking = PostgresSearch(pool, self._follower(parts))

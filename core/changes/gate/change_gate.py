@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 import structlog
 from pydantic import JsonValue
 
+from core.changes.cases.judging import Tried
+from core.changes.cases.proposed import refuse_unfit
 from core.changes.gate import drafts, receipts, records, sets
 from core.changes.gate.decisions import Decisions
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.drafts import codes_of, locked, prepare, when_free
+from core.changes.gate.own_lessons import refuse_outsiders
 from core.changes.gate.records import close, finish, has_moved, look_outside
 from core.changes.policy.review_policy import asked_change
 from core.changes.said_order.settle import repeated_parts, settle
@@ -59,6 +62,7 @@ class ChangeGate:
         self.is_dry_run = deps.dry_run
 
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
+        refuse_outsiders(request, context)
         request = await drafts.masked_request(request, self._deps)
         digest = await drafts.digest(request)
         for tried in range(MAX_PREPARES):
@@ -162,6 +166,7 @@ class ChangeGate:
         self, draft: Change, request: ChangeRequest, context: SubmitContext
     ) -> Receipt:
         try:
+            refuse_unfit(request)
             prepared = await prepare(request, context, self._deps)
         except PrepareFailed as error:
             return await self._put_on_record(draft, error)
@@ -170,9 +175,9 @@ class ChangeGate:
         except (Refused, InvalidInput, NotFound) as error:
             await self._deps.journal.emit(records.refused_event(request, context, error))
             return _refusal(request, error)
-        return await self._go_on(drafts.filled(draft, prepared), prepared)
+        return await self._go_on(drafts.filled(draft, prepared), prepared, context)
 
-    async def _go_on(self, change: Change, prepared: Prepared) -> Receipt:
+    async def _go_on(self, change: Change, prepared: Prepared, context: SubmitContext) -> Receipt:
         """Apply what was prepared, unless it changes nothing or the policy holds it."""
         if state_hash(change.before) == state_hash(change.after):
             if not self._deps.dry_run:
@@ -184,7 +189,11 @@ class ChangeGate:
             if placed.is_whole and placed.overtaken_by is not None:
                 return await self._overtaken(change, placed.overtaken_by)
             change, blobs = placed.change, placed.blobs
-        judged = await self._judged(await drafts.screened(change, blobs, self._deps))
+        change = await drafts.screened(change, blobs, self._deps)
+        tried = await self._tried(change, blobs, context)
+        if isinstance(tried, Receipt):
+            return tried
+        judged = await self._judged(tried.change, tried.reasons)
         if isinstance(judged, Receipt):
             return judged
         change = judged
@@ -203,14 +212,30 @@ class ChangeGate:
             raise moved
         return await finish(intent, self._deps)
 
-    async def _judged(self, change: Change) -> Change | Receipt:
+    async def _tried(
+        self, change: Change, blobs: Mapping[str, bytes], context: SubmitContext
+    ) -> Tried | Receipt:
+        """Return a change with its cases, or the receipt that names those that it would break.
+
+        A run can mend it; what it insists on, and what a person asks for, waits with them beside.
+        """
+        if self._deps.cases is None:
+            return Tried(change)
+        tried = await self._deps.cases.judge(change, blobs)
+        if not tried.broken:
+            return tried
+        is_told = context.told is None or context.told.issuperset(tried.tokens)
+        await self._deps.journal.emit(records.cases_broken(tried, is_told=is_told))
+        return tried if is_told else receipts.broken_receipt(tried)
+
+    async def _judged(self, change: Change, broken: Sequence[str]) -> Change | Receipt:
         """Return the change with why it is held, or the receipt of one that is denied.
 
         The policy judges first; hooks are asked about what would be applied.
         """
         if why := self._deps.denies(change, is_draft=False):
             return await self._denied(change, _of_policy(change, why))
-        change = change.model_copy(update={"held": drafts.held_because(change, self._deps)})
+        change = change.model_copy(update={"held": drafts.held_because(change, self._deps, broken)})
         if change.held or self._deps.dry_run or self._deps.before_applied is None:
             return change
         answer = await self._deps.before_applied(change)

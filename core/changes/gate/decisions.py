@@ -9,11 +9,13 @@ from datetime import datetime
 
 import structlog
 
+from core.changes.cases.judging import is_reason
 from core.changes.gate import drafts, receipts, records
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.drafts import when_free
 from core.changes.gate.edits import apart_request, edit_request
 from core.changes.gate.findings import Findings
+from core.changes.gate.giving_up import judged_by_cases, retiring
 from core.changes.gate.records import finish, has_moved, look_outside
 from core.changes.gate.regrounding import Ground, NeedsModel, NothingLeft, Regrounding
 from core.changes.gate.siblings import Relative, relatives
@@ -72,12 +74,14 @@ class Decisions:
         seen: str | None = None,
         known: Change | None = None,
         allow: str = "",
+        retire: str = "",
     ) -> Receipt:
         """Apply a held change as it stands, and prepare again what waits and concerns it.
 
         If its target has moved it is prepared again itself, and Stale says so. `allow` is why what
-        the screen found in it is allowed. Raises Refused where that is neither allowed yet nor
-        said; DependencyDown: a worker finishes it later.
+        the screen found in it is allowed, `retire` why the cases that it breaks are given up.
+        Raises Refused where that is neither allowed yet nor said; DependencyDown: a worker finishes
+        it later.
         """
         change = await self._waiting(change_id, seen, known)
         if change.contradicts is not None and seen is None:
@@ -90,12 +94,11 @@ class Decisions:
         if await self.is_outdated(change):
             raise await self._not_as_seen(change, frozenset())
         await self.findings.require(change, by=by, reason=allow)
+        change = await self._retiring(change, retire)
         if self._deps.dry_run:
             return receipts.receipt_of(_as(change, ChangeStatus.PREPARED))
         await self._ask_before(change)
-        event = records.event(
-            "change.approved", change, None, by=by, **drafts.codes_of(change.findings)
-        )
+        event = records.approved(change, by)
         intent = change
 
         async def approve() -> None:
@@ -197,6 +200,13 @@ class Decisions:
     async def beside(self, change: Change) -> Sequence[Relative]:
         """Return the other changes that wait and concern one, contradictions first."""
         return relatives(change, [*await self._deps.reviews.beside(change, MOST_BESIDE)])
+
+    async def _retiring(self, change: Change, reason: str) -> Change:
+        """Return a change that retires the cases it breaks. Raises Refused, Stale."""
+        try:
+            return await retiring(change, self.findings.masked(reason.strip()), self._deps)
+        except Stale as error:
+            raise await self._not_as_seen(change, frozenset(), error.message) from error
 
     async def _require_kind(self, change: Change) -> None:
         """Raise Refused if the package of its kind is not there: what stands in for it says so."""
@@ -408,7 +418,9 @@ class Decisions:
         )
         fresh, blobs = await self._in_said_order(fresh, ground.prepared.blobs, began)
         fresh = await drafts.screened(fresh, blobs, self._deps)
-        held = drafts.held_because(fresh, self._deps) or _still_held(seen)
+        tried = await judged_by_cases(fresh, blobs, self._deps)
+        fresh = tried.change
+        held = drafts.held_because(fresh, self._deps, tried.reasons) or _still_held(seen)
         fresh = fresh.model_copy(update={"held": held})
         if not self._deps.dry_run:
             event = records.event(event_name, fresh, **told)
@@ -444,7 +456,8 @@ class Decisions:
 def _still_held(seen: Change) -> tuple[str, ...]:
     """Return why a change that waited goes on waiting, without what is no longer found in it."""
     gone = drafts.found_in(seen)
-    return tuple(why for why in seen.held if why not in gone) or (Message("screen.cleared"),)
+    stay = tuple(why for why in seen.held if why not in gone and not is_reason(why))
+    return stay or (Message("screen.cleared"),)
 
 
 def _edited(change_id: str) -> Stale:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from core.changes.cases.judging import CaseGate
 from core.changes.outside import OutsideChanges
 from core.changes.policy.review_policy import Denies, Policy, apply_all, deny_nothing
 from core.domain.models import Change, ChangeRequest, Finding, Kind
@@ -83,7 +84,7 @@ class GateDeps:
     In a dry run every change stops after its preparation and leaves no trace. `ask_again` is None
     where no model is set. Without `outside` nobody looks for what others made of skills.
     Without `screen` nothing is looked for in what changes add. `before_applied` is asked before a
-    change is applied.
+    change is applied. Without `cases` none is kept or run.
     """
 
     committers: Mapping[Kind, Committer]
@@ -102,3 +103,4 @@ class GateDeps:
     outside: OutsideChanges | None = None
     screen: Screen | None = None
     before_applied: BeforeApplied | None = None
+    cases: CaseGate | None = None

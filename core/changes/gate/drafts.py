@@ -200,9 +200,9 @@ def _reason(change: Change, prepared: Prepared) -> str:
     )
 
 
-def held_because(change: Change, deps: GateDeps) -> tuple[str, ...]:
-    """Return why a change waits for a person: what always does, the screen, and the policy."""
-    return (*required_review(change), *found_in(change), *deps.policy(change))
+def held_because(change: Change, deps: GateDeps, broken: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return why a change waits: what always does, the screen, the cases it breaks, the policy."""
+    return (*required_review(change), *found_in(change), *broken, *deps.policy(change))
 
 
 _TOLD = 5  # findings that a change names as reasons
@@ -233,14 +233,15 @@ async def masked_request(request: ChangeRequest, deps: GateDeps) -> ChangeReques
     screen = deps.screen
     if screen is None or screen.keeps_raw or isinstance(request, RestoreRequest):
         return request
-    made = _masked(request) if isinstance(request, MemoryRequest) else masked_model(request)
+    plain = request if isinstance(request, MemoryRequest) and not request.cases else None
+    made = _masked(plain) if plain else masked_model(request)
     return made if screen.mask_more is None else await screen.mask_more(made)
 
 
 def _masked(request: MemoryRequest) -> MemoryRequest:
-    texts = {name: getattr(request, name) for name in ("content", "part", "user", "reason")}
+    texts = ((name, getattr(request, name)) for name in ("content", "part", "user", "reason"))
     # A message of ours has no secret in it, and would lose its code.
-    told = {name: mask(text) for name, text in texts.items() if type(text) is str and text}
+    told = {name: mask(text) for name, text in texts if type(text) is str and text}
     made = {name: masked.text for name, masked in told.items() if masked.findings}
     return request.model_copy(update=made) if made else request
 
@@ -259,9 +260,8 @@ async def screened(change: Change, blobs: Mapping[str, bytes], deps: GateDeps) -
     has_authority = change.kind is Kind.DMN_RULE or has_scripts(change)
     trust = trust_in(change, facts, screen.config, has_authority=has_authority)
     judged = raise_severity(found, trust)
-    made: dict[str, object] = {
-        "findings": tuple(_as_set(one, facts.allowed, screen) for one in judged)
-    }
+    set_ = tuple(_as_set(one, facts.allowed, screen) for one in judged)
+    made: dict[str, object] = {"findings": set_}
     if asker is not None:
         made["asker"] = asker.model_copy(update={"is_accepted": facts.is_accepted})
     return change.model_copy(update=made)
@@ -361,13 +361,13 @@ def again(change: Change, request: ChangeRequest, prepared: Prepared) -> Change:
 
     Its relationship stays as requested.
     """
+    if change.request is not None and change.request.cases and not request.cases:
+        request = request.model_copy(update={"cases": change.request.cases})
     fresh = {
         "status": ChangeStatus.HELD,
         "request": _storable(request),
-        "error": None,
-        "decided_by": None,
-        "decided_at": None,
         "decision": "",
+        **dict.fromkeys(("error", "decided_by", "decided_at")),
     }
     return filled(change.model_copy(update=fresh), prepared)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from core.changes.cases.judging import Tried
+from core.changes.cases.wording import all_broken
 from core.changes.policy.review_policy import named_briefly
 from core.changes.said_order.settle import named
 from core.domain.errors import AlreadyExists, SkillWorkerError
@@ -166,6 +168,14 @@ def denied_receipt(change: Change, message: str) -> Receipt:
     """Return the receipt of a change that the policy or a hook does not let through."""
     receipt = _receipt(change, ReceiptStatus.REFUSED, message, stored=False)
     return receipt.model_copy(update={"category": DENIED})
+
+
+def broken_receipt(tried: Tried) -> Receipt:
+    """Return the refusal of a change that breaks cases, which names each of them."""
+    what, hint = all_broken(tried.broken), Message("case.hint_broken")
+    message = joined([Message("case.refused", n=len(tried.broken), what=what), hint], ". ")
+    receipt = _receipt(tried.change, ReceiptStatus.REFUSED, message, stored=False)
+    return receipt.model_copy(update={"broken": tried.tokens})
 
 
 def exists_receipt(kind: Kind, operation: Operation, error: AlreadyExists) -> Receipt:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import structlog
 from pydantic import JsonValue
 
+from core.changes.cases.judging import CaseGate, Tried, caused_by
+from core.changes.cases.wording import all_broken
 from core.changes.gate import receipts
 from core.changes.gate.deps import GateDeps
+from core.changes.gate.drafts import codes_of
 from core.domain import tracing
 from core.domain.errors import DependencyDown, LeaseLost, SkillWorkerError, Stale
 from core.domain.hashing import state_hash
@@ -22,7 +27,9 @@ from core.domain.models import (
     RunEvent,
     SubmitContext,
 )
-from core.domain.ports import Committer, Journal, TargetLocks
+from core.domain.models.cases import CaseResult
+from core.domain.ports import ChangeLog, Committer, Journal, TargetLocks, UnitOfWork
+from core.domain.reserved import is_reserved
 from core.knowledge.duplicates import CLASHES, Known, evidence
 
 
@@ -52,6 +59,8 @@ def event(name: str, change: Change, error: str | None = None, **more: JsonValue
     }
     if not change.findings:  # what the screen has found something in is told to reviewers only
         data["target_name"] = change.target_name
+    if is_reserved(change.agent_id):
+        data["lesson"] = True  # goes out to nobody: see `own_only`
     if change.warnings:
         data["warnings"] = len(change.warnings)
     if _supersedes(change):
@@ -67,6 +76,30 @@ def event(name: str, change: Change, error: str | None = None, **more: JsonValue
         change_id=change.id,
         data=data,
     )
+
+
+def approved(change: Change, by: str) -> RunEvent:
+    """Return the event of a person's approval, with what was found and the cases given up."""
+    more: dict[str, JsonValue] = {**codes_of(change.findings)}
+    if change.decision:
+        more["retired"] = [*change.retires]
+    return event("change.approved", change, None, by=by, **more)
+
+
+def cases_broken(tried: Tried, *, is_told: bool) -> RunEvent:
+    """Return the event of cases that a change would break: told to the run, or held."""
+    nameless = tried.change.model_copy(update={"target_name": ""})
+    ids: list[JsonValue] = [*tried.tokens]
+    came_to = "held" if is_told else "refused"
+    return event("case.broken", nameless, None, cases=ids, came_to=came_to)
+
+
+def cases_kept(change: Change) -> Sequence[RunEvent]:
+    """Return the events of the cases that a change brings and retires."""
+    retired: list[JsonValue] = [*change.retires]
+    added: list[JsonValue] = [case.id for case in change.cases if case.id not in change.retires]
+    found = [("case.added", added), ("case.retired", retired)]
+    return [event(name, change, None, cases=ids) for name, ids in found if ids]
 
 
 def _told(value: JsonValue) -> JsonValue:
@@ -197,6 +230,8 @@ async def close(
 
 async def _carried_out(change: Change, deps: GateDeps) -> Receipt:
     try:
+        if deps.cases is not None and change.kind is Kind.SKILL:
+            await _try_again(change, deps.cases, deps.changes)
         await deps.committers[change.kind].apply(change)
         await _record(change, deps)
     except LeaseLost:
@@ -220,8 +255,35 @@ async def _carried_out(change: Change, deps: GateDeps) -> Receipt:
 async def _record(change: Change, deps: GateDeps) -> None:
     async with deps.changes.unit_of_work(change) as unit:
         await deps.committers[change.kind].record(change, unit)
+        if deps.cases is not None:
+            await _keep_cases(change, deps.cases, unit)
         await unit.record_knowledge_history(applied(change, deps.new_id()))
         await unit.close(change.id, ChangeStatus.APPLIED)
         if change.undoes:
             await unit.take_back(change.undoes)
         await unit.emit(event("change.applied", change))
+
+
+async def _keep_cases(change: Change, gate: CaseGate, unit: UnitOfWork) -> None:
+    """Store the cases of a change. Raises Stale if it breaks what was learnt meanwhile."""
+    if gate.judges(change) and change.kind is not Kind.SKILL:
+        _refuse_broken(caused_by(change, await unit.broken_cases(change)))
+    await unit.keep_cases(change)
+    for kept in cases_kept(change):
+        await unit.emit(kept)
+
+
+async def _try_again(change: Change, gate: CaseGate, changes: ChangeLog) -> None:
+    """Judge a skill once more before anything of it leaves the database. Raises Stale."""
+    _refuse_broken(await gate.broken_since(change, await files_of(change, changes)))
+
+
+async def files_of(change: Change, changes: ChangeLog) -> Mapping[str, bytes]:
+    """Return the bytes of a change's files by SHA-256."""
+    files = (change.after.files if change.after else None) or {}
+    return await changes.blobs([*files.values()]) if files else {}
+
+
+def _refuse_broken(broken: Sequence[CaseResult]) -> None:
+    if broken:
+        raise Stale(Message("case.broken_meanwhile", what=all_broken(broken)))

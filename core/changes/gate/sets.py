@@ -20,6 +20,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.ports import Concluded
+from core.domain.reserved import is_reserved
 
 Asked = tuple[ChangeRequest, SubmitContext]
 Outcome = Receipt | SkillWorkerError
@@ -55,7 +56,8 @@ async def submit_all(asked: Sequence[Asked], submit: Submit, deps: GateDeps) -> 
 def _is_plain(request: ChangeRequest, context: SubmitContext) -> bool:
     """Whether a request can only add a memory that its caller has compared already."""
     is_new = isinstance(request, MemoryRequest) and request.operation is Operation.CREATE
-    return is_new and context.fence is None and context.compared is not None
+    is_free = context.fence is None and not is_reserved(context.agent_id)
+    return is_new and is_free and context.compared is not None
 
 
 async def _prepared(

@@ -87,6 +87,8 @@ def required_review(change: Change) -> Sequence[str]:
     """Return why a change waits for a person whatever the policy says."""
     asked = change.request
     reasons = [asked.must_wait] if asked and asked.must_wait else []
+    if change.origin is Origin.WORKER:
+        reasons.append(Message("policy.lesson"))
     if change.deletes_for_all:
         agents = named_briefly(change.listed_by)
         reasons.append(Message("policy.others_list", name=change.target_name, agents=agents))

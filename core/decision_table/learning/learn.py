@@ -29,11 +29,15 @@ _MAX_REASON = 200
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a table returns for a case: a result, or why there is none, and the rows that count."""
+    """What a table returns for a case: a result, or why there is none, and the rows that count.
+
+    `matched` are all rows that match, whatever the hit policy makes of them.
+    """
 
     result: JsonValue = None
     why: str = ""
     fired: tuple[str, ...] = ()
+    matched: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,9 @@ def try_cases(
             passed_over += 1
             continue
         left -= 1
-        tried.append(Tried(row_id, case, _outcome(before, case), _outcome(after, case)))
+        tried.append(
+            Tried(row_id, case, decide_case(before, case.inputs), decide_case(after, case.inputs))
+        )
     return tried, passed_over
 
 
@@ -122,16 +128,28 @@ def _takes_in(touched: DecisionTable, case: Case) -> bool:
         return True
 
 
-def _outcome(table: DecisionTable, case: Case) -> Outcome:
+def decide_case(table: DecisionTable, inputs: Mapping[str, JsonValue]) -> Outcome:
     """Decide a case; columns that it does not know are null unless they can be computed."""
-    unknown = {column.name: None for column in table.inputs if column.name not in case.inputs}
-    for inputs in (case.inputs, {**case.inputs, **unknown}):
+    unknown = {column.name: None for column in table.inputs if column.name not in inputs}
+    for given in (inputs, {**inputs, **unknown}):
         try:
-            decided = decide(table, inputs)
-            return Outcome(decided.result, "", decided.fired)
+            decided = decide(table, given)
         except RuleInvalid as error:
             why = error.message
+            continue
+        matched = tuple(row.id for row in decided.rows if row.matches)
+        return Outcome(decided.result, "", decided.fired, matched)
     return Outcome(why=why)
+
+
+def same_outcome(found: JsonValue, wanted: JsonValue) -> bool:
+    """Whether an outcome is as wanted, in the columns that are named there.
+
+    Of a table with one output its value alone may be wanted.
+    """
+    if not isinstance(wanted, dict | list) and isinstance(found, dict) and len(found) == 1:
+        return wanted in found.values()
+    return _within(wanted, wanted) == _within(found, wanted)
 
 
 def _within(result: JsonValue, frame: JsonValue) -> list[JsonValue]:

@@ -22,6 +22,7 @@ from core.domain.input_formats.text import (
 from core.domain.messages import Message
 from core.domain.models import NewFeedback
 from core.domain.models.base import Model, Text
+from core.domain.reserved import is_reserved
 from core.domain.text import compact
 
 
@@ -99,6 +100,8 @@ def agent_problem(piece: NewFeedback, tenants: Mapping[str, Collection[str]]) ->
     `tenants` are those that have an agent of an id.
     """
     for agent_id in piece.agent_ids:
+        if is_reserved(agent_id):
+            return Message("agent.reserved", id=agent_id)
         if agent_id not in tenants:
             return Message("no.agent", id=agent_id)
         if piece.tenant_id not in tenants[agent_id]:

@@ -17,7 +17,9 @@ from core.domain.models.base import (
     Scope,
     Snapshot,
     Text,
+    absent,
 )
+from core.domain.models.cases import Case, CasesTried
 from core.domain.models.findings import Finding
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship
 from core.domain.models.requests import ChangeRequest, Lister
@@ -40,12 +42,14 @@ class Origin(StrEnum):
     """Who asks for a change: an agent's run, a bulk import, or a person.
 
     OUTSIDE: nobody asked, it was found in the store of skills, made there past the gate.
+    WORKER: the worker proposes a lesson about its own work.
     """
 
     AGENT = "AGENT"
     IMPORT = "IMPORT"
     PERSON = "PERSON"
     OUTSIDE = "OUTSIDE"
+    WORKER = "WORKER"
 
 
 class ReceiptStatus(StrEnum):
@@ -146,9 +150,10 @@ class SubmitContext(Model):
     The key consists of thread, ordinal of the model's message and index of the call. `unjudged` are
     items written while the change was prepared, which the request cannot have taken into account.
     `shown` are the conflicting items that the run was shown; None if no run asks. `compared` are
-    items to compare with, of which a search does not know yet. `said_at` and `heard_at` are when
-    its feedback was said and came in; without them it is said now. `author` is the end user who
-    gave it, `source` where it came in, `roles` those of the token it was given with; without a
+    items to compare with, of which a search does not know yet. `told` are the cases that the run
+    was told it would break; None if no run asks, which could mend it. `said_at` and `heard_at` are
+    when its feedback was said and came in; without them it is said now. `author` is the end user
+    who gave it, `source` where it came in, `roles` those of the token it was given with; without a
     source there is no feedback. `expects` is the hash of the state that the target must still have.
     """
 
@@ -161,6 +166,7 @@ class SubmitContext(Model):
     fence: Fence | None = None
     unjudged: frozenset[str] = frozenset()
     shown: frozenset[str] | None = None
+    told: frozenset[str] | None = None
     origin: Origin = Origin.AGENT
     compared: Compared | None = None
     said_at: datetime | None = None
@@ -212,8 +218,9 @@ class Change(Model):
     `prepared_at` moves when it is edited or prepared again, `created_at` does not. Changes of a
     target count in the order of (`said_at`, `heard_at`), whenever they are applied. `contradicts`
     is the applied change that it would override ("" if unknown): a person decides between the two.
-    `proposed` is what the agent wrote, where a person has edited it. `asker` is known only while
-    it is submitted, and not stored; `findings` are those of the screen.
+    `proposed` is what the agent wrote, where a person has edited it. `findings` are those of the
+    screen. `cases` come with it, `retires` names older ones that give way to it, and `breaks` those
+    that it would break. `asker` and `tried` are known only while it is submitted, and not stored.
     """
 
     id: str
@@ -251,6 +258,9 @@ class Change(Model):
     contradicts: str | None = None
     proposed: Snapshot | None = None
     findings: tuple[Finding, ...] = ()
+    cases: tuple[Case, ...] = Field(default=(), exclude_if=absent)
+    retires: tuple[str, ...] = Field(default=(), exclude_if=absent)
+    breaks: tuple[str, ...] = Field(default=(), exclude_if=absent)
     decided_by: str | None = None
     decision: Text = ""
     decided_at: datetime | None = None
@@ -261,6 +271,7 @@ class Change(Model):
     created_at: datetime | None = None
     applied_at: datetime | None = None
     asker: Asker | None = Field(default=None, exclude=True)
+    tried: CasesTried | None = Field(default=None, exclude=True)
 
     @property
     def undoes(self) -> tuple[str, ...]:
@@ -311,7 +322,8 @@ class LaterWord(Model):
 class Receipt(Model):
     """The result of a submitted change. `hits` are the items a refusal refers to.
 
-    `said_at` is when its feedback was said, as long as the change counts at that time.
+    `broken` are the cases that it would break. `said_at` is when its feedback was said, as long as
+    the change counts at that time.
     """
 
     status: ReceiptStatus
@@ -325,6 +337,7 @@ class Receipt(Model):
     hits: tuple[Hit, ...] = ()
     category: str | None = None
     said_at: datetime | None = None
+    broken: tuple[str, ...] = Field(default=(), exclude_if=absent)
 
 
 class HistoryStatus(StrEnum):

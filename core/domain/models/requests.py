@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from core.domain.models.base import Model, Reach, Scope, Snapshot, Text, absent
+from core.domain.models.cases import CaseBody
 from core.domain.models.installed import Published, Upgrade
 from core.domain.models.knowledge import Kind, MergeMode, Operation, Relationship, RuleDraft
 from core.domain.models.skills import SkillArtifact, SkillFile
@@ -42,6 +43,8 @@ class _Request(Model):
     reason: Text = ""
     # Not asked but found: the other agents that list the skill when its deletion was prepared.
     listed_by: Annotated[tuple[Lister, ...], _Unsaid] = ()
+    # What must hold after it, and went wrong before.
+    cases: Annotated[tuple[CaseBody, ...], _Unsaid] = ()
     # Why a person decides first, whatever the policy says.
     must_wait: Annotated[Text, _Unsaid] = ""
 

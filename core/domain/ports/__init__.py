@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from core.domain.ports.access import Answers, Tokens
 from core.domain.ports.audit import Audit, Calls, Erasing
+from core.domain.ports.cases import CaseAnswers, CaseFigures, CaseRunner, Cases, CaseUpkeep
 from core.domain.ports.changes import (
     ChangeLog,
     Committer,
@@ -58,6 +59,7 @@ from core.domain.ports.knowledge import (
     SkillAuthor,
     SkillStore,
 )
+from core.domain.ports.lessons import LessonLog, LessonsShown
 from core.domain.ports.plugins import Asker, OpenHook, OpenScreen, OpenSkills, TextScreen
 from core.domain.ports.pods import Pod, Pods, SkillDocuments
 from core.domain.ports.runs import (
@@ -88,6 +90,11 @@ __all__ = [
     "Bell",
     "Budgets",
     "Calls",
+    "CaseAnswers",
+    "CaseFigures",
+    "CaseRunner",
+    "CaseUpkeep",
+    "Cases",
     "ChangeLog",
     "Checkout",
     "CircuitBreaker",
@@ -113,6 +120,8 @@ __all__ = [
     "Knowledge",
     "KnowledgePages",
     "KnowledgePast",
+    "LessonLog",
+    "LessonsShown",
     "Lineage",
     "LookBack",
     "Meant",

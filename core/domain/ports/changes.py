@@ -27,6 +27,7 @@ from core.domain.models import (
     Snapshot,
     SubmitContext,
 )
+from core.domain.models.cases import CaseResult
 from core.domain.models.review import OpenedChange
 
 
@@ -169,6 +170,7 @@ class Reviews(Protocol):
     async def approve(self, change: Change, by: str, event: RunEvent) -> Change:
         """Turn a held change into an intent and return it, if it is still what was reviewed.
 
+        With the cases that it retires, and the reason.
         Raises Decided; TargetBusy while another change has the target; Repeated if a skill that
         says nearly the same was created since; Unforeseen if it deletes a skill that an agent lists
         which was not named.
@@ -229,6 +231,16 @@ class UnitOfWork(Protocol):
 
     async def take_back(self, change_ids: Sequence[str]) -> None:
         """Mark applied changes as reverted; changes that one of them had reverted apply again."""
+
+    async def broken_cases(self, change: Change) -> Sequence[CaseResult]:
+        """Return the cases of a recorded change, and those in its reach, that do not hold now.
+
+        But for those that it retires, and those that failed before. They are run only if anything
+        that its agent finds was recorded since they were.
+        """
+
+    async def keep_cases(self, change: Change) -> None:
+        """Store the cases of a change; those it retires, or whose item it ends, end with it."""
 
     async def emit(self, event: RunEvent) -> None:
         """Add an event, and notify when the transaction commits."""

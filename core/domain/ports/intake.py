@@ -187,10 +187,13 @@ class Agents(Protocol):
     """The agents that learn, and their lists of skills."""
 
     async def get(self, tenant_id: str, agent_id: str) -> Agent:
-        """Return one agent of a tenant. Raises NotFound."""
+        """Return one agent of a tenant. Raises NotFound; InvalidInput for the worker's own id."""
 
     async def of_id(self, agent_id: str) -> Sequence[Agent]:
-        """Return the agents that have an id, one a tenant, by tenant."""
+        """Return the agents that have an id, one a tenant, by tenant.
+
+        Raises InvalidInput for the worker's own id, as `save` does.
+        """
 
     async def having(self, tenant_id: str, skill: str) -> Sequence[Agent]:
         """Return the agents of a tenant whose lists have a skill, by id."""

@@ -16,6 +16,7 @@ from core.entrypoints.api.document import describe, query_names
 from core.entrypoints.api.opened import Opened
 from core.entrypoints.api.routes import (
     agents,
+    cases,
     changes,
     context,
     costs,
@@ -53,6 +54,7 @@ ROUTERS = (
     costs.router,
     deliveries.router,
     effect.router,
+    cases.router,
 )
 
 

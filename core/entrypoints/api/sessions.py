@@ -13,6 +13,7 @@ from core.domain.messages import Message
 from core.domain.models.access import Principal
 from core.entrypoints.api.opened import Opened
 from core.entrypoints.service.agents import AgentsService
+from core.entrypoints.service.cases import CasesService
 from core.entrypoints.service.changes import ChangesService
 from core.entrypoints.service.context import ContextService
 from core.entrypoints.service.costs import CostsService
@@ -56,6 +57,7 @@ def _provider(service: Callable[[Session], ServiceT]) -> Callable[[Session], Awa
 
 
 AgentsServiceDep = Annotated[AgentsService, Depends(_provider(AgentsService))]
+CasesServiceDep = Annotated[CasesService, Depends(_provider(CasesService))]
 ChangesServiceDep = Annotated[ChangesService, Depends(_provider(ChangesService))]
 ContextServiceDep = Annotated[ContextService, Depends(_provider(ContextService))]
 CostsServiceDep = Annotated[CostsService, Depends(_provider(CostsService))]

@@ -18,6 +18,7 @@ from core.domain.errors import InvalidInput
 from core.domain.messages import Message
 from core.entrypoints.cli import (
     agents,
+    cases,
     changes,
     config,
     costs,
@@ -31,6 +32,7 @@ from core.entrypoints.cli import (
     hooks,
     intake,
     knowledge,
+    lessons,
     new,
     policy,
     retracting,
@@ -59,10 +61,12 @@ for name, group in {
     "agents": agents.app,
     "feedback": feedback.app,
     "intake": intake.app,
+    "lessons": lessons.app,
     "runs": runs.app,
     "eval": evals.app,
     "knowledge": knowledge.app,
     "changes": changes.app,
+    "cases": cases.app,
     "history": history.app,
     "hooks": hooks.app,
     "deliveries": deliveries.app,

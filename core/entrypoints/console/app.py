@@ -14,6 +14,7 @@ from nicegui import storage, ui
 from core.entrypoints.api.guard import NONCE
 from core.entrypoints.api.opened import Opened
 from core.entrypoints.console.pages import (
+    cases,
     deliveries,
     effect,
     feedback,
@@ -27,7 +28,7 @@ from core.entrypoints.console.parts.markup import el, link, show
 from core.entrypoints.console.site import BASE, Site, bind_events
 from core.entrypoints.console.visit import Visit
 
-PAGES = (overview, feedback, run, review, knowledge, graph, effect, deliveries)
+PAGES = (overview, feedback, run, review, knowledge, graph, effect, cases, deliveries)
 
 
 async def _no_page(visit: Visit) -> None:

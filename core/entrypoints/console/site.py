@@ -217,6 +217,7 @@ _PAGES = {
     "knowledge": "/console/knowledge",
     "graph": "/console/graph",
     "effect": "/console/effect",
+    "cases": "/console/cases",
     "deliveries": "/console/deliveries",
 }
 

@@ -10,6 +10,7 @@ from core.app.config_file import load_config
 from core.app.settings import Settings
 from core.domain.errors import ConfigurationError, DatabaseDown
 from core.domain.messages import Message, joined
+from core.domain.reserved import WORKER_AGENT
 from core.entrypoints.doctor.checks import (
     Check,
     CheckStatus,
@@ -100,16 +101,32 @@ async def _ask_database(settings: Settings) -> str | Check:
     if status.up_to_date:
         well = f"{where} answers and takes writes, its schemas are up to date"
         apart = _NOT_APART.get(await bootstrap.kept_apart_by(settings))
-        if apart is None:
-            return well
-        return Check(
-            name="database", status=CheckStatus.WARN, detail=f"{well}, {apart}", fix=_TWO_ROLES
-        )
+        if apart is not None:
+            return Check(
+                name="database", status=CheckStatus.WARN, detail=f"{well}, {apart}", fix=_TWO_ROLES
+            )
+        return await _see_reserved(settings) or well
     if is_embedded:
         return f"{where} answers, the next command brings its schemas to date"
     raise ConfigurationError(
         Message("doctor.behind", where=where),
         hint=Message("doctor.hint_migrate"),
+    )
+
+
+async def _see_reserved(settings: Settings) -> Check | None:
+    """Return a warning about agents that have the worker's own id; None if there are none."""
+    from core.app import bootstrap
+
+    tenants = await bootstrap.in_the_workers_name(settings)
+    if not tenants:
+        return None
+    return Check(
+        name="database",
+        status=CheckStatus.WARN,
+        detail=f"an agent of {', '.join(tenants)} has the id {WORKER_AGENT!r}, which is the"
+        " worker's own by now: it learns and is given nothing any more",
+        fix="add it under another id, and have what it knew taught again",
     )
 
 

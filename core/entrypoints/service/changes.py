@@ -107,15 +107,27 @@ class ChangesService:
 
     @acting
     async def approve(
-        self, change_id: str, *, seen: str, allow: str = "", dry_run: bool = False
+        self,
+        change_id: str,
+        *,
+        seen: str,
+        allow: str = "",
+        retire: str = "",
+        dry_run: bool = False,
     ) -> Receipt:
         """Apply a held change as it was seen; `allow` is why what was found in it is allowed.
 
-        Raises Refused where that is neither allowed nor said; Decided, Stale, DependencyDown.
+        `retire` is why the cases that it breaks are given up. Raises Refused where either is not
+        said and not settled before; Decided, Stale, DependencyDown.
         """
         async with self._deciding(change_id, dry_run=dry_run) as (app, known):
             return await app.gate.decisions.approve(
-                change_id, by=self.session.principal.name, seen=seen, known=known, allow=allow
+                change_id,
+                by=self.session.principal.name,
+                seen=seen,
+                known=known,
+                allow=allow,
+                retire=retire,
             )
 
     @acting

@@ -8,6 +8,7 @@ from core.domain.models.access import Role
 from core.domain.models.base import Model
 from core.domain.models.changes import Receipt
 from core.domain.models.effect import EffectFilter, EffectOverview, EffectPage, Proposal
+from core.domain.reserved import is_reserved
 from core.entrypoints.auth import utc_now
 from core.entrypoints.service.owners import own_agent
 from core.entrypoints.service.session import Session, acting
@@ -64,6 +65,6 @@ class EffectService:
 
     async def _scope(self, wanted: EffectFilter) -> EffectFilter:
         tenant = self.session.tenant(wanted.tenant_id)
-        if wanted.agent_id is not None:
+        if wanted.agent_id is not None and not is_reserved(wanted.agent_id):
             tenant = (await own_agent(self.session, wanted.agent_id, tenant)).tenant_id
         return wanted.model_copy(update={"tenant_id": tenant})

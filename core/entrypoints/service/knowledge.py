@@ -13,6 +13,7 @@ from core.domain.models import DecisionTable, Kind, Receipt, SkillFile
 from core.domain.models.access import Role
 from core.domain.models.views import KnowledgeFilter
 from core.domain.paging import decode_parts, encode_parts, query_digest
+from core.domain.reserved import is_reserved
 from core.entrypoints.service.items import (
     Known,
     KnownFile,
@@ -47,7 +48,7 @@ class KnowledgeService:
         self.session.require(Role.READ)
         await self.session.app.require_kind(wanted.kind)
         wanted = wanted.model_copy(update={"tenant_id": self.session.tenant(wanted.tenant_id)})
-        if wanted.agent_id is not None:
+        if wanted.agent_id is not None and not is_reserved(wanted.agent_id):
             agent = await own_agent(self.session, wanted.agent_id, wanted.tenant_id)
             wanted = wanted.model_copy(update={"tenant_id": agent.tenant_id})
         query = query_digest(_LIST, wanted)
@@ -117,7 +118,7 @@ class KnowledgeService:
     ) -> Versions:
         """Return the versions of an item, also of a deleted one. Raises NotFound."""
         self.session.require(Role.READ)
-        item = await self._items().find(item_id, self.session.tenant(tenant_id), kind)
+        item = await known_items(self.session).find(item_id, self.session.tenant(tenant_id), kind)
         made = await self.session.stores.lineage.made(
             item.kind, item.tenant_id, item.id, limit=MAX_VERSIONS, max_bytes=0
         )
@@ -160,7 +161,7 @@ class KnowledgeService:
     ) -> Receipt:
         """Restore an item to one of its versions, byte for byte. Raises NotFound."""
         self.session.require(Role.REVIEW)
-        item = await self._items().find(item_id, self.session.tenant(tenant_id), kind)
+        item = await known_items(self.session).find(item_id, self.session.tenant(tenant_id), kind)
         app = self.session.app.as_dry_run() if dry_run else self.session.app
         return await app.restorer.restore(item, version, self.session.principal.name)
 
@@ -180,21 +181,23 @@ class KnowledgeService:
                 hint=Message("history.drop_one"),
             )
         if at is not None:
-            return await self._items().as_of(*reference, at)
+            return await known_items(self.session).as_of(*reference, at)
         if version is not None:
-            return await self._items().version(*reference, version)
-        return await self._items().current(*reference)
+            return await known_items(self.session).version(*reference, version)
+        return await known_items(self.session).current(*reference)
 
-    def _items(self) -> KnownItems:
-        app = self.session.app
-        return KnownItems(
-            knowledge=app.stores.knowledge,
-            past=app.stores.past,
-            lineage=app.stores.lineage,
-            changes=app.stores.changes,
-            skills=app.stores.skills,
-            follow=lambda tenant: follow_skills(self.session, tenant),
-        )
+
+def known_items(session: Session) -> KnownItems:
+    """Return what looks items up for a session, which checks whose they are."""
+    stores = session.stores
+    return KnownItems(
+        knowledge=stores.knowledge,
+        past=stores.past,
+        lineage=stores.lineage,
+        changes=stores.changes,
+        skills=stores.skills,
+        follow=lambda tenant: follow_skills(session, tenant),
+    )
 
 
 def _table(content: str) -> tuple[DecisionTable | None, str]:

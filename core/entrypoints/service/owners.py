@@ -13,7 +13,8 @@ from core.entrypoints.service.session import Session
 async def own_agent(session: Session, agent_id: str, tenant_id: str | None) -> Agent:
     """Return an agent of the tenant, or of the only one that the session may see it in.
 
-    Raises NotFound; InvalidInput if several tenants have such an agent and none is named.
+    Raises NotFound; InvalidInput if several tenants have such an agent and none is named, and for
+    the worker's own id, under which nobody can work.
     """
     tenant = session.tenant(tenant_id)
     if tenant is not None:

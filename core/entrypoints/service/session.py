@@ -31,6 +31,7 @@ Found = TypeVar("Found", bound=OfTenant)
 
 _NAMED = {
     "agent": Message("thing.agent"),
+    "case": Message("thing.case"),
     "change": Message("thing.change"),
     "delivery": Message("thing.delivery"),
     "feedback": Message("thing.feedback"),

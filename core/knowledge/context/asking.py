@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from core.knowledge.search.ranking import Index, Weighing, weigh
+from core.knowledge.search.ranking import Corpus, Index, Weighing, weigh
 from core.knowledge.search.spelling import synonyms
-from core.knowledge.search.tokens import IN_SENTENCES, read_question
+from core.knowledge.search.tokens import IN_SENTENCES, Question, read_question
 from core.knowledge.search.vectors import KOREAN_SHARE, hangul_share
 
 MOST_TERMS = 500  # distinct terms of a task that are looked up
@@ -65,11 +66,31 @@ async def ask_task(task: str, index: Index) -> TaskWords | None:
 
     No word is corrected: a task has many that are in no item.
     """
-    question = read_question(topic_of(task), limit=MOST_TERMS)
-    if not question.counts:
-        return None
-    alike = synonyms(question)
-    corpus = await index.describe([*question.counts, IN_SENTENCES, *alike])
+    (words,) = await ask_tasks([task], index)
+    return words
+
+
+async def ask_tasks(tasks: Sequence[str], index: Index) -> list[TaskWords | None]:
+    """Weigh the words of tasks as `ask_task` does, in one look for all."""
+    questions = [read_question(topic_of(task), limit=MOST_TERMS) for task in tasks]
+    alike = [synonyms(question) for question in questions]
+    terms = dict.fromkeys(
+        term
+        for question, more in zip(questions, alike, strict=True)
+        for term in (*question.counts, *more)
+    )
+    if not terms:
+        return [None] * len(tasks)
+    corpus = await index.describe([*terms, IN_SENTENCES])
+    return [
+        _task_words(task, question, more, corpus) if question.counts else None
+        for task, question, more in zip(tasks, questions, alike, strict=True)
+    ]
+
+
+def _task_words(
+    task: str, question: Question, alike: Mapping[str, tuple[str, float]], corpus: Corpus
+) -> TaskWords:
     there = corpus.documents
     corpus = replace(corpus, documents=max(there, _MANY))
     known = {

@@ -35,7 +35,7 @@ _WORD = re.compile(r"[^\W_]+")
 def select(task: str, found: Sequence[TaskMatch]) -> list[TaskMatch]:
     """Return what matters for a task, best first, in an order that depends on nothing else."""
     found = [one for one in found if one.kind in SHOWN]
-    named = [one for one in found if _is_named(task, one)]
+    named = [one for one in found if is_named(task, one.kind, one.name)]
     if not named and not any(map(_tells, found)):
         return []
     known = {(one.kind, one.id): one for one in found}
@@ -50,14 +50,14 @@ def _tells(one: TaskMatch) -> bool:
     return one.matched + beside >= ENOUGH_WORDS or near >= ENOUGH_MEANING
 
 
-def _is_named(task: str, one: TaskMatch) -> bool:
+def is_named(task: str, kind: Kind, name: str) -> bool:
     """Whether a task names a table or a skill, or has all words of a name of several."""
-    if one.kind is Kind.MEMORY:
+    if kind is Kind.MEMORY:
         return False
-    words = _WORD.findall(one.name)
+    words = _WORD.findall(name)
     if len(words) > 1 and all(map(_Stems(task).has, words)):
         return True
-    return stands_out(one.name, task)
+    return stands_out(name, task)
 
 
 class _Stems:

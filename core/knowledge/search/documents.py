@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from core.domain.models import SKILL_MD, Bundle, Kind, SkillSummary
 from core.domain.models.base import Model
@@ -74,6 +75,7 @@ class IndexTerms(Model):
         return shapes | dict.fromkeys(sorted(self.names), _NAME_SHAPE)
 
 
+@lru_cache(maxsize=8)  # a change is tried, compared and then recorded with the same document
 def index_terms(document: SearchDocument) -> IndexTerms:
     """Return the terms to index for a document.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 from core.knowledge.search.names import names_in
@@ -282,20 +283,72 @@ async def ask(text: str, index: Index, *, for_name: bool = True) -> Weighing | N
     `for_name`, items that the query names come first, and items that match too little of it are no
     hits.
     """
+    (weighing,) = await ask_all([text], index, for_name=for_name)
+    return weighing
+
+
+async def ask_all(
+    texts: Sequence[str], index: Index, *, for_name: bool = True, has_names: bool = True
+) -> list[Weighing | None]:
+    """Weigh queries as `ask` does, in as few looks at the index as for one.
+
+    Without `has_names` the items that they name get nothing for that.
+    """
+    read = _read if len(texts) == 1 else _read_again
+    asked = [read(text, has_names=for_name and has_names) for text in texts]
+    wanted = dict.fromkeys(term for one in asked for term in one.terms)
+    if not wanted:
+        return [None] * len(asked)
+    corpus = await index.describe([*wanted])
+    is_known = corpus.frequencies.__contains__
+    found = [guesses(one.question, is_known) if corpus.documents else {} for one in asked]
+    spelt = dict.fromkeys(key for one in found if one for key in keys(one))
+    known = await index.known([*spelt]) if spelt else set()
+    terms = [likely(one, known) if one else {} for one in found]
+    guessed = dict.fromkeys(term for one in terms for term in one)
+    counted = await index.count([*guessed]) if guessed else {}
+    return [
+        one.weighed(corpus, {t: (f, counted[t]) for t, f in own.items() if t in counted}, for_name)
+        for one, own in zip(asked, terms, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A query with the names that it may mention, and the synonyms of its words."""
+
+    question: Question
+    names: tuple[str, ...]
+    alike: Mapping[str, tuple[str, float]]
+
+    @property
+    def terms(self) -> list[str]:
+        """What must be known of the index to weigh it."""
+        counts = self.question.counts
+        return [*counts, IN_SENTENCES, *self.names, *self.alike] if counts else []
+
+    def weighed(
+        self, corpus: Corpus, meant: Mapping[str, tuple[float, int]], for_name: bool
+    ) -> Weighing | None:
+        if not self.question.counts:
+            return None
+        frequencies = corpus.frequencies
+        known = {
+            term: (
+                factor,
+                max(frequencies[term], frequencies.get(own, 0)),
+            )  # no rarer than its word
+            for term, (own, factor) in self.alike.items()
+            if term in frequencies
+        }
+        return weigh(self.question, corpus, meant, self.names, alike=known, has_floor=for_name)
+
+
+def _read(text: str, *, has_names: bool) -> _Asked:
     question = read_question(text)
     if not question.counts:
-        return None
-    names = names_in(text) if for_name else ()
-    alike = synonyms(question)
-    corpus = await index.describe([*question.counts, IN_SENTENCES, *names, *alike])
-    found = guesses(question, corpus.frequencies.__contains__) if corpus.documents else {}
-    terms = likely(found, await index.known(keys(found))) if found else {}
-    counted = await index.count(list(terms)) if terms else {}
-    meant = {term: (terms[term], number) for term, number in counted.items()}
-    frequencies = corpus.frequencies
-    known = {
-        term: (factor, max(frequencies[term], frequencies.get(own, 0)))  # no rarer than its word
-        for term, (own, factor) in alike.items()
-        if term in frequencies
-    }
-    return weigh(question, corpus, meant, names, alike=known, has_floor=for_name)
+        return _Asked(question, (), {})
+    return _Asked(question, names_in(text) if has_names else (), synonyms(question))
+
+
+_read_again = lru_cache(maxsize=1_000)(_read)  # the questions of cases come with many changes

@@ -11,6 +11,7 @@ from core.domain.input_formats.skill_files import files_to_json
 from core.domain.models import Agent, Bundle, Kind, KnowledgeItem
 from core.domain.models.knowledge import ITEM_KINDS
 from core.domain.ports import Agents, KnowledgePages, SkillStore
+from core.domain.reserved import WORKER_AGENT
 
 PAGE = 500
 Line = dict[str, JsonValue]
@@ -49,7 +50,8 @@ class Exporter:
             kind, tenant_id=tenant_id, agent_id=agent_id, after=last, limit=PAGE
         ):
             for item in page:
-                yield _item(item)
+                if item.agent_id != WORKER_AGENT:  # no import would take it
+                    yield _item(item)
             last = page[-1]
 
     async def _skills(self, tenant_id: str | None, agent_id: str | None) -> AsyncIterator[Line]:

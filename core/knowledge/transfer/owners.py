@@ -9,6 +9,7 @@ from core.domain.errors import InvalidInput
 from core.domain.input_formats.knowledge import KnowledgeEntry
 from core.domain.messages import Message
 from core.domain.models import Kind
+from core.domain.reserved import refuse_reserved
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class Owners:
         return tenants[0]
 
     def _tenants(self, agent_id: str) -> Collection[str]:
+        refuse_reserved(agent_id)
         tenants = self.tenants.get(agent_id)
         if tenants is None:
             raise InvalidInput(Message("no.agent", id=agent_id), hint=Message("import.hint_agent"))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.domain.errors import NotFound
+from core.domain.errors import InvalidInput, NotFound
 from core.domain.models import Agent
 from core.domain.ports import Agents
+from core.domain.reserved import WORKER_AGENT
 
 SALES = Agent(
     id="sales",
@@ -29,6 +30,15 @@ class AgentsContract:
         await greeting.setup_begun("t1", "sales")
         await greeting.save(SALES.model_copy(update={"goal": "another goal"}))
         assert list(await greeting.awaiting_setup(9)) == []
+
+    async def test_no_agent_has_the_id_of_the_worker_itself(self, greeting: Agents) -> None:
+        for id_ in (WORKER_AGENT, "SKILL-worker"):
+            with pytest.raises(InvalidInput):
+                await greeting.save(SALES.model_copy(update={"id": id_}))
+            with pytest.raises(InvalidInput):
+                await greeting.get("t1", id_)
+            with pytest.raises(InvalidInput):
+                await greeting.of_id(id_)
 
     async def test_an_agent_that_gets_its_first_goal_later_waits_then(
         self, greeting: Agents

@@ -25,7 +25,8 @@ INSERT INTO changes (
     id, key, digest, attempt, tenant_id, agent_id, kind, target_id, target_name, operation,
     before, after, base_hash, status, reason, merge_mode, relationship, feedback_id,
     feedback_content, candidate_id, epoch, warnings, reverts, seen, error, origin, request,
-    candidate_content, held, content_hash, retracts, said_at, heard_at, findings)
+    candidate_content, held, content_hash, retracts, said_at, heard_at, findings, cases, retires,
+    breaks)
 SELECT
     %(id)s, %(key)s, %(digest)s, %(attempt)s, %(tenant_id)s, %(agent_id)s, %(kind)s,
     %(target_id)s, %(target_name)s, %(operation)s, %(before)s, %(after)s, %(base_hash)s,
@@ -33,7 +34,8 @@ SELECT
     %(feedback_content)s, %(candidate_id)s, %(epoch)s, %(warnings)s, %(reverts)s, %(seen)s,
     %(error)s, %(origin)s, %(request)s, %(candidate_content)s, %(held)s, %(content_hash)s,
     %(retracts)s, coalesce(%(said_at)s::timestamptz, clock_timestamp()),
-    coalesce(%(heard_at)s::timestamptz, clock_timestamp()), %(findings)s
+    coalesce(%(heard_at)s::timestamptz, clock_timestamp()), %(findings)s,
+    %(cases)s, %(retires)s, %(breaks)s
 WHERE %(candidate_id)s::text IS NULL
    OR EXISTS (SELECT FROM fence WHERE epoch = %(epoch)s)
 ON CONFLICT (id) DO UPDATE SET
@@ -42,7 +44,8 @@ ON CONFLICT (id) DO UPDATE SET
     operation = excluded.operation, before = excluded.before, after = excluded.after,
     base_hash = excluded.base_hash, status = excluded.status, warnings = excluded.warnings,
     reverts = excluded.reverts, retracts = excluded.retracts, seen = excluded.seen, error = excluded.error,
-    held = excluded.held, content_hash = excluded.content_hash, findings = excluded.findings
+    held = excluded.held, content_hash = excluded.content_hash, findings = excluded.findings,
+    cases = excluded.cases, retires = excluded.retires, breaks = excluded.breaks
 WHERE changes.status = 'prepared'
 
 -- name: release

@@ -11,6 +11,7 @@ SELECT DISTINCT tenant_id FROM (
     UNION ALL SELECT tenant_id FROM proposals WHERE decided_by = %(author)s
     UNION ALL SELECT tenant_id FROM run_tags WHERE tagged_by = %(author)s
     UNION ALL SELECT tenant_id FROM run_forks WHERE forked_by = %(author)s
+    UNION ALL SELECT tenant_id FROM cases WHERE made_by = %(author)s
     UNION ALL SELECT tenant_id FROM erasures
     WHERE author_digest = erased_author(tenant_id, %(author)s)) known
 WHERE %(only)s::text IS NULL OR tenant_id = %(only)s ORDER BY tenant_id
@@ -24,8 +25,13 @@ WHERE f.tenant_id = %(tenant_id)s
 ORDER BY f.created_at, f.id
 
 -- name: held
+-- Lessons of the worker that quote what was said of it too.
 SELECT id FROM changes
-WHERE feedback_id = ANY(%(ids)s) AND status IN ('held', 'stale') AND held <> '[]'
+WHERE (feedback_id = ANY(%(ids)s) OR id IN (
+    SELECT p.change_id FROM lesson_evidence e
+    JOIN lesson_proposals p ON p.tenant_id = e.tenant_id AND p.key = e.key
+    WHERE e.feedback_id = ANY(%(ids)s)))
+  AND status IN ('held', 'stale') AND held <> '[]'
 ORDER BY created_at, id
 
 -- name: beside
@@ -49,17 +55,24 @@ LIMIT 1
 -- name: changes
 -- `is_gone`: the item no longer stands, or is for this person alone, and all that it was taught by
 -- is theirs; `is_void`: the change itself was never made.
-WITH own AS (
+WITH lesson AS (
+    SELECT DISTINCT p.item_id FROM lesson_evidence e
+    JOIN lesson_proposals p ON p.tenant_id = e.tenant_id AND p.key = e.key
+    WHERE e.tenant_id = %(tenant_id)s AND e.feedback_id = ANY(%(ids)s) AND p.item_id IS NOT NULL
+), own AS (
     SELECT kind, target_id FROM changes
     WHERE tenant_id = %(tenant_id)s AND feedback_id = ANY(%(ids)s)
     UNION
     SELECT kind, item_id FROM knowledge_versions
     WHERE tenant_id = %(tenant_id)s AND scope_user = %(author)s
+    UNION
+    SELECT 'MEMORY', item_id FROM lesson
 ), item AS (
     SELECT o.kind, o.target_id,
            EXISTS (SELECT FROM knowledge_versions v
                    WHERE v.tenant_id = %(tenant_id)s AND v.kind = o.kind
-                     AND v.item_id = o.target_id AND v.scope_user = %(author)s) AS is_personal,
+                     AND v.item_id = o.target_id AND v.scope_user = %(author)s)
+           OR EXISTS (SELECT FROM lesson l WHERE l.item_id = o.target_id) AS is_personal,
            EXISTS (SELECT FROM knowledge_versions v
                    WHERE v.tenant_id = %(tenant_id)s AND v.kind = o.kind
                      AND v.item_id = o.target_id AND v.valid_to IS NULL)
@@ -123,7 +136,8 @@ UPDATE changes SET feedback_content = '[erased]', candidate_content = '[erased]'
     error = CASE WHEN error IS NOT NULL THEN '[erased]' END,
     warnings = coalesce((SELECT jsonb_agg('[erased]'::text) FROM jsonb_array_elements(warnings)), '[]'),
     held = coalesce((SELECT jsonb_agg('[erased]'::text) FROM jsonb_array_elements(held)), '[]'),
-    request = CASE WHEN request ? 'reason' THEN jsonb_set(request, '{reason}', '"[erased]"')
+    cases = '[]',
+    request = CASE WHEN request ? 'reason' THEN jsonb_set(request - 'cases', '{reason}', '"[erased]"')
                    ELSE request END
 WHERE id = ANY(%(words)s)
   AND (feedback_content <> '[erased]' OR reason NOT IN ('', '[erased]'))
@@ -177,6 +191,9 @@ WHERE d.tenant_id = %(tenant_id)s AND d.kind = gone.kind AND d.item_id = gone.id
 -- name: drop_events
 DELETE FROM run_events WHERE change_id = ANY(%(words)s)
 
+-- name: drop_evidence
+DELETE FROM lesson_evidence WHERE feedback_id = ANY(%(ids)s)
+
 -- name: drop_answers
 DELETE FROM idempotent_answers a
 WHERE EXISTS (SELECT FROM unnest(%(all)s::text[]) AS known (id) WHERE strpos(a.body, known.id) > 0)
@@ -214,6 +231,17 @@ WHERE o.tenant_id = %(tenant_id)s AND o.note NOT IN ('', '[erased]')
       SELECT FROM outcome_items i JOIN changes c
         ON c.tenant_id = i.tenant_id AND c.target_id = i.item_id AND c.kind <> 'AGENT_SKILLS'
       WHERE i.outcome_id = o.id AND c.id = ANY(%(words)s)))
+
+-- name: drop_cases
+-- What they ask is made of the person's words, and of those of items that are gone.
+DELETE FROM cases c
+WHERE c.change_id = ANY(%(words)s)
+   OR c.tenant_id = %(tenant_id)s AND EXISTS (
+      SELECT FROM unnest(%(kinds)s::text[], %(items)s::text[]) AS gone (kind, id)
+      WHERE c.kind = gone.kind AND c.item_id = gone.id)
+
+-- name: unname_cases
+UPDATE cases SET made_by = '[erased]' WHERE tenant_id = %(tenant_id)s AND made_by = %(author)s
 
 -- name: unname_proposals
 UPDATE proposals SET decided_by = '[erased]'

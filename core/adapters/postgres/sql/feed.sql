@@ -34,5 +34,9 @@ LISTEN run_events
 
 -- name: mend
 -- Transaction ids that this server has yet to assign: a dump of another server was restored. Its
--- events come before all that are written here.
+-- events come before all that are written here, and so does how far they were looked through.
+WITH cursor AS (
+    UPDATE lesson_cursor SET txid = 0
+    WHERE txid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+)
 UPDATE run_events SET txid = '0' WHERE txid >= pg_snapshot_xmax(pg_current_snapshot())

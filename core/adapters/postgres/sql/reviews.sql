@@ -2,6 +2,7 @@
 -- Only what was reviewed; its run has ended, so the intent continues under the present epoch.
 UPDATE changes c
 SET status = 'applying', decided_by = %(by)s, decided_at = clock_timestamp(),
+    decision = %(decision)s, retires = %(retires)s,
     epoch = (SELECT d.epoch FROM candidates d WHERE d.id = c.candidate_id)
 WHERE c.id = %(id)s AND c.status = 'held' AND c.content_hash = %(content_hash)s
 RETURNING c.decided_by, c.decided_at, c.epoch
@@ -41,6 +42,7 @@ SET status = 'held', kind = %(kind)s, reason = %(reason)s, target_id = %(target_
     warnings = %(warnings)s, seen = %(seen)s, request = %(request)s, held = %(held)s,
     content_hash = %(content_hash)s, edited_by = %(edited_by)s,
     contradicts = %(contradicts)s, proposed = %(proposed)s, findings = %(findings)s,
+    cases = %(cases)s, retires = %(retires)s, breaks = %(breaks)s,
     said_at = coalesce(%(said_at)s, said_at), heard_at = coalesce(%(heard_at)s, heard_at), error = NULL, decision = '',
     decided_by = NULL, decided_at = NULL, reminded_at = NULL,
     prepared_at = coalesce(%(prepared_at)s, clock_timestamp())

@@ -45,7 +45,7 @@ RETURNING revision
 SELECT h.seq, h.tenant_id, h.agent_id, h.knowledge_type, h.knowledge_id, h.operation,
        h.status, h.feedback_id, h.change_id, h.created_at
 FROM history h
-WHERE h.seq > %(after)s
+WHERE h.seq > %(after)s AND h.agent_id <> 'skill-worker'
   AND (%(only)s::text IS NULL OR h.tenant_id = %(only)s)
   AND (%(since)s::timestamptz IS NULL OR h.created_at >= %(since)s)
   AND NOT EXISTS (SELECT FROM history n WHERE n.change_id = h.change_id AND n.seq > h.seq)

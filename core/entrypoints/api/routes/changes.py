@@ -44,10 +44,13 @@ class Approval(Deciding):
 
 
 class Approving(Approval):
-    """What was looked at, and where something was found in it why that is allowed."""
+    """What was looked at, and why what was found in it is allowed and what it breaks given up."""
 
     allow: str = Field(
         default="", max_length=2000, description="Why all that was found in it does no harm."
+    )
+    retire_cases: str = Field(
+        default="", max_length=2000, description="Why the cases that it breaks are given up."
     )
 
 
@@ -156,9 +159,16 @@ async def approve_change(
 ) -> Receipt:
     """Apply a change that waits, exactly as it was seen.
 
-    One that something was found in is refused until that is allowed, before or with `allow`.
+    One that something was found in is refused until that is allowed, before or with `allow`, and
+    one that breaks cases until these are given up with `retire_cases`.
     """
-    return await service.approve(change_id, seen=body.seen, allow=body.allow, dry_run=body.dry_run)
+    return await service.approve(
+        change_id,
+        seen=body.seen,
+        allow=body.allow,
+        retire=body.retire_cases,
+        dry_run=body.dry_run,
+    )
 
 
 @router.post("/{change_id}/allow")

@@ -85,15 +85,22 @@ def approve(
         str,
         typer.Option("--allow", metavar="REASON", help="Allow all that was found in it: why."),
     ] = "",
+    retire: Annotated[
+        str,
+        typer.Option("--retire-cases", metavar="REASON", help="Give up what it breaks: why."),
+    ] = "",
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Apply a change that waits, exactly as `changes show` shows it.
 
-    One that something was found in is applied only once that is allowed.
+    One that something was found in is applied only once that is allowed, one that breaks cases only
+    if these are given up.
     """
     receipt = with_app(
-        lambda opened: opened.gate.decisions.approve(change_id, by=who(), seen=seen, allow=allow),
+        lambda opened: opened.gate.decisions.approve(
+            change_id, by=who(), seen=seen, allow=allow, retire=retire
+        ),
         dry_run,
         failed=has_failed,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from core.domain.errors import DependencyDown, NotFound
 from core.domain.messages import Message
+from core.domain.reserved import is_reserved
 from core.entrypoints.cli.exits import WrongCall
 from core.entrypoints.cli.output import talk
 
@@ -57,7 +58,7 @@ async def known_owner(opened: App, tenant: str | None, agent_id: str | None) -> 
     """
     if tenant is not None:
         await known_tenant(opened, tenant)
-    if agent_id is None:
+    if agent_id is None or is_reserved(agent_id):
         return tenant
     return (await known_agent(opened, agent_id, tenant)).tenant_id
 
@@ -65,7 +66,8 @@ async def known_owner(opened: App, tenant: str | None, agent_id: str | None) -> 
 async def known_agent(opened: App, agent_id: str, tenant: str | None) -> Agent:
     """Return the agent of that id, the tenant's if one is named.
 
-    Raises NotFound, WrongCall if no tenant is named and several have such an agent.
+    Raises NotFound, WrongCall if no tenant is named and several have such an agent; InvalidInput
+    for the worker's own id, under which nobody can work.
     """
     found = {agent.tenant_id: agent for agent in await opened.stores.agents.of_id(agent_id)}
     if not found:

@@ -10,9 +10,9 @@ from core.entrypoints.console.parts.markup import Part, address, el, join, link
 from core.entrypoints.console.visit import Visit
 
 _TONES = {
-    "good": {"applied", "completed", "delivered", "alive", "ok"},
-    "warn": {"held", "stale", "queued", "paused", "stuck", "warning"},
-    "bad": {"failed", "dead", "rejected", "silent", "error"},
+    "good": {"applied", "completed", "delivered", "alive", "ok", "green"},
+    "warn": {"held", "stale", "queued", "paused", "stuck", "warning", "unproved"},
+    "bad": {"failed", "dead", "rejected", "silent", "error", "red"},
     "info": {"processing", "applying", "prepared", "waiting", "busy"},
 }
 

@@ -21,9 +21,10 @@ from core.domain.models.base import Model, Text
 class ChangeHead(Model):
     """`held` says why it waits, `warnings` what the checks found; `content_hash` is what is
     approved: whoever decides gives it back as `seen`. `reach` is how long and for whom a memory
-    holds after it, `reach_was` before it. `findings` are those of the screen; in a list it is not
-    looked up which are allowed. `contradicts` is the applied change that it would
-    override, "" if that is not known: approving takes this one, rejecting keeps what is there.
+    holds after it, `reach_was` before it. `breaks` are ids of cases that it breaks. `findings` are
+    those of the screen; in a list it is not looked up which are allowed. `contradicts` is the
+    applied change that it would override, "" if that is not known: approving takes this one,
+    rejecting keeps what is there.
     """
 
     id: str
@@ -43,6 +44,7 @@ class ChangeHead(Model):
     held: tuple[Text, ...]
     warnings: tuple[Text, ...]
     findings: tuple[Finding, ...]
+    breaks: tuple[str, ...]
     content_hash: str
     feedback_id: str | None
     candidate_id: str | None

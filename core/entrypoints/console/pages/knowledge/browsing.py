@@ -10,7 +10,9 @@ from nicegui import ui
 from core.domain.errors import InvalidInput
 from core.domain.messages import Message
 from core.domain.models import Hit, Kind, Reach
+from core.domain.models.cases import CaseCounts
 from core.domain.models.views import KnowledgeFilter, Listed
+from core.entrypoints.console.pages.cases.rows import ItemKey, count_badges, counts_of
 from core.entrypoints.console.pages.knowledge.lists import agents_list
 from core.entrypoints.console.parts.lists import chip, empty, listed, pages, twin
 from core.entrypoints.console.parts.markup import address, el, join, link, show
@@ -84,7 +86,8 @@ async def _browse(visit: Visit, given: Mapping[str, str | None], of: Kind | None
     page = await service.page(wanted, cursor=cursor, limit=_PAGE)
     _warn(visit, page.warnings)
     if page.items:
-        show(_rows(visit, page.items))
+        keys = [(item.tenant_id, item.kind, item.id) for item in page.items]
+        show(_rows(visit, page.items, await counts_of(visit, keys)))
     elif any(given.values()):
         show(empty(visit.say("knowledge.no_match"), link(visit.say("knowledge.show_all"), PATH)))
     else:
@@ -101,7 +104,7 @@ def _whose(visit: Visit, item: Listed) -> str:
     return " · ".join(filter(None, (agent, item.tenant_id, _reach(visit, item))))
 
 
-def _rows(visit: Visit, items: Sequence[Listed]) -> Markup:
+def _rows(visit: Visit, items: Sequence[Listed], counts: Mapping[ItemKey, CaseCounts]) -> Markup:
     say = visit.say
     heads = ("common.kind", "common.name", "knowledge.excerpt", "common.agent", "knowledge.since")
     return listed(
@@ -109,7 +112,13 @@ def _rows(visit: Visit, items: Sequence[Listed]) -> Markup:
         [
             (
                 kind(visit, item.kind),
-                _item(item.kind, item.tenant_id, item.id, item.name),
+                join(
+                    [
+                        _item(item.kind, item.tenant_id, item.id, item.name),
+                        count_badges(visit, counts.get((item.tenant_id, item.kind, item.id))),
+                    ],
+                    " ",
+                ),
                 el("span", item.excerpt, class_="clamp small"),
                 _whose(visit, item),
                 moment(visit, item.valid_from),

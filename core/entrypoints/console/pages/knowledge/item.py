@@ -15,6 +15,7 @@ from core.domain.models import SKILL_MD, DecisionTable, Kind
 from core.domain.models.access import Role
 from core.domain.models.knowledge import is_kind_name
 from core.domain.models.views import Version
+from core.entrypoints.console.pages.cases.of_item import ItemCases
 from core.entrypoints.console.pages.knowledge.lists import SkillHolders
 from core.entrypoints.console.pages.knowledge.versions import because, version_rows
 from core.entrypoints.console.parts.dialogs import ask
@@ -115,7 +116,7 @@ async def build(visit: Visit) -> None:
         )
         drawn.clear()
         with drawn:
-            await _item(visit, service, location, versions)
+            await _item(visit, service, location, versions, dialogs)
             if location.kind is Kind.SKILL and location.version is None:
                 await holders.draw(versions.tenant_id)
             _restoring(visit, service, location, versions, dialogs, restored)
@@ -131,7 +132,11 @@ async def build(visit: Visit) -> None:
 
 
 async def _item(
-    visit: Visit, service: KnowledgeService, location: _Location, versions: Versions
+    visit: Visit,
+    service: KnowledgeService,
+    location: _Location,
+    versions: Versions,
+    dialogs: ui.element,
 ) -> None:
     """Draw the item; of a deleted one only its versions."""
     try:
@@ -147,6 +152,8 @@ async def _item(
             show(link(visit.say("knowledge.to_current"), location.address()), tag="p")
     else:
         await _content(visit, service, location, known)
+        if location.version is None:
+            await ItemCases(visit, known.item, ui.element("div"), dialogs).draw()
     show(el("h2", visit.say("knowledge.versions")))
     show(version_rows(visit, versions, lambda number: location.address(version=number)))
 

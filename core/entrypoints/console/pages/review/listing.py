@@ -9,7 +9,7 @@ from nicegui import ui
 
 from core.domain.errors import InvalidInput
 from core.domain.messages import Message
-from core.domain.models import ChangeFilter, ChangeStatus
+from core.domain.models import ChangeFilter, ChangeStatus, Origin
 from core.entrypoints.console.parts.lists import badge, chip, empty, listed, pages, twin
 from core.entrypoints.console.parts.markup import address, el, join, link, show
 from core.entrypoints.console.parts.named import kind, moment, operation, status
@@ -58,11 +58,13 @@ def _chips(visit: Visit, wanted: str | None) -> list[Markup]:
 
 
 def _named(visit: Visit, change: ChangeHead) -> Markup:
-    """Return the link to a change, which says how much was found in it."""
-    to = link(change.target_name, ONE, id=change.id)
-    if not change.findings:
-        return to
-    return join([to, badge(visit.say("review.found_n", n=len(change.findings)), "warning")], " ")
+    """Return the link to a change: whether it is a lesson, and how much was found in it."""
+    parts = [link(change.target_name, ONE, id=change.id)]
+    if change.origin is Origin.WORKER:
+        parts.append(badge(visit.say("review.lesson"), "waiting"))
+    if change.findings:
+        parts.append(badge(visit.say("review.found_n", n=len(change.findings)), "warning"))
+    return join(parts, " ")
 
 
 def _rows(visit: Visit, changes: Sequence[ChangeHead]) -> Markup:

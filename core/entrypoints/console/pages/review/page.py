@@ -119,8 +119,7 @@ class _Review:
                 self._choices()
                 return
             else:
-                holds = any(one.holds for one in self.review_view.change.findings)
-                approve = say("review.allow_and_approve" if holds else "review.approve")
+                approve = say(f"review.{self._way}approve")
                 _button(approve, self._approve, "unelevated color=positive")
                 _button(say("review.edit"), self._edit, "outline")
             _button(say("review.reject"), self._ask_rejection, "outline color=negative")
@@ -173,8 +172,8 @@ class _Review:
     async def _approve(self) -> None:
         if not self._can_decide or self.review_view.moved:
             return
-        if any(finding.holds for finding in self.review_view.change.findings):
-            self._ask_allowance()
+        if self._way:
+            self._ask_why()
         else:
             seen = self.review_view.change.content_hash
             await self._decide(
@@ -182,19 +181,30 @@ class _Review:
                 lambda: self.service.approve(self.review_view.change.id, seen=seen),
             )
 
-    def _ask_allowance(self) -> None:
-        """Ask why what was found does no harm, then approve: both are on record."""
+    @property
+    def _way(self) -> str:
+        """What has to be said before the change is approved: the beginning of the words for it."""
+        change = self.review_view.change
+        if change.breaks:
+            return "retire_and_"
+        return "allow_and_" if any(finding.holds for finding in change.findings) else ""
+
+    def _ask_why(self) -> None:
+        """Ask why it is approved in spite of what was found, or of what it breaks: on record."""
         say, change = self.visit.say, self.review_view.change
+        allows = any(finding.holds for finding in change.findings)
 
         async def approve(reason: str) -> None:
-            seen = change.content_hash
+            retire, allow = reason if change.breaks else "", reason if allows else ""
             await self._decide(
                 "review.approved",
-                lambda: self.service.approve(change.id, seen=seen, allow=reason),
+                lambda: self.service.approve(
+                    change.id, seen=change.content_hash, allow=allow, retire=retire
+                ),
             )
 
         with self._dialog():
-            title, do = say("review.allow_title"), say("review.allow_and_approve")
+            title, do = say(f"review.{self._way}title"), say(f"review.{self._way}approve")
             ask_reason(self.visit, title, do, approve).open()
 
     def _ask_rejection(self) -> None:

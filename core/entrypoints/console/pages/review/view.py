@@ -9,6 +9,7 @@ from functools import partial
 
 from markupsafe import Markup
 
+from core.changes.cases.judging import is_reason
 from core.changes.gate.siblings import Relation
 from core.changes.review_sweep import EXPIRY
 from core.domain.models import ChangeCost, ChangeStatus, Finding, Hit, Kind, Operation, Origin
@@ -65,6 +66,7 @@ def view_parts(visit: Visit, review_view: ReviewView) -> Markup:
             _choice(visit, review_view),
             join(_contradicting(visit, review_view)),
             _found(visit, review_view.change),
+            _broken(visit, review_view.change),
             el("h2", visit.say("review.what")),
             join(show_diff(visit, review_view.diff, whole)),
             _edits(visit, review_view, whole),
@@ -158,6 +160,20 @@ def _found(visit: Visit, change: ChangeHead) -> Markup | None:
         el("p", say("review.found_hint"), class_="muted") if waits else None,
         listed(heads, rows, label=say("review.found")),
         class_="choice" if waits else None,
+    )
+
+
+def _broken(visit: Visit, change: ChangeHead) -> Markup | None:
+    """Draw the cases that a change that waits breaks."""
+    broken = tuple(why for why in change.held if is_reason(why))
+    if not change.breaks or not broken:
+        return None
+    return el(
+        "section",
+        el("h2", visit.say("review.broken")),
+        el("p", visit.say("review.broken_hint"), class_="muted"),
+        _bullets(visit, broken),
+        class_="choice",
     )
 
 

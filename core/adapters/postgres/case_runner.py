@@ -1,0 +1,330 @@
+"""Runs cases on what is known, and on what would be known after a change: written, rolled back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, cast
+
+from core.adapters.postgres.agents import PostgresAgents
+from core.adapters.postgres.change_log import document_of, put_document, put_item
+from core.adapters.postgres.context import PostgresTaskMatches
+from core.adapters.postgres.queries import (
+    Connection,
+    Pool,
+    connection,
+    joined,
+    nothing_along,
+    rolled_back,
+    sql,
+)
+from core.adapters.postgres.scoped_search import ScopedSearch
+from core.adapters.postgres.search import PostgresSearch, SearchIndex
+from core.changes.cases.running import (
+    CHOOSING,
+    FIRST,
+    SEARCHING,
+    Found,
+    ItemState,
+    as_before,
+    chosen,
+    gone,
+    judge,
+    recalled,
+)
+from core.domain.errors import NotFound
+from core.domain.models import Agent, Change, Kind, Scope
+from core.domain.models.cases import Case, CaseResult, CaseStatus, Check
+from core.knowledge.context.asking import ask_tasks
+from core.knowledge.context.selection import PART_OF_WORDS, is_named, select
+from core.knowledge.search.documents import SearchDocument, index_terms
+from core.knowledge.search.ranking import Weighing, ask_all
+
+ASKED_CHARS = 4_000  # of a question or a request, as of those that agents ask
+# How many postings tell how rare a word is, where two items are compared; and how much worse than
+# the other one must be, for what that leaves unsure.
+_SAMPLE, _MARGIN = 20, 0.85
+_Key = tuple[str, Kind, str]
+
+
+class PostgresCaseRunner:
+    """The `CaseRunner` port. Searches are by words alone, whatever model of meaning is set.
+
+    `clock` says what is over.
+    """
+
+    def __init__(self, pool: Pool, clock: Callable[[], datetime]) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def before_and_after(
+        self,
+        change: Change,
+        blobs: Mapping[str, bytes],  # noqa: ARG002 - no case here asks for the files
+        cases: Sequence[Case],
+    ) -> Sequence[tuple[bool | None, CaseResult]]:
+        """Run cases on the state that a change would make, and on that before it where it matters.
+
+        That is for the change's own cases, and for older ones that fail: an older one that passes
+        has None for before. Raises Stale if the target has moved on.
+        """
+        if not cases:
+            return []
+        async with rolled_back(self._pool) as conn:
+            await _write(conn, change)
+            after = await self._after(_Looking(conn, self._clock, change), change, cases)
+        asked = [one.case for one in after if _asks_before(change, one)]
+        before = {one.case.id: one.passed for one in await self._before(change, asked)}
+        return [(before.get(one.case.id), one) for one in after]
+
+    async def _before(self, change: Change, cases: Sequence[Case]) -> Sequence[CaseResult]:
+        """Run cases on what is known; nothing is looked up of an item that is not there yet."""
+        if change.before is None and not any(
+            one.body.of or not _is_of(change, one) for one in cases
+        ):
+            return [*map(gone, cases)]
+        return await self.now(cases)
+
+    async def now(self, cases: Sequence[Case]) -> Sequence[CaseResult]:
+        if not cases:
+            return []
+        async with connection(self._pool) as conn:
+            return await self.run_on(conn, cases)
+
+    async def run_on(self, conn: Connection, cases: Sequence[Case]) -> Sequence[CaseResult]:
+        """Run cases on what a transaction has made so far."""
+        return await _Looking(conn, self._clock).run(cases)
+
+    async def _after(
+        self, looking: _Looking, change: Change, cases: Sequence[Case]
+    ) -> Sequence[CaseResult]:
+        spared = await _Undisturbed(looking.conn, change).among(cases)
+        results = await looking.run([case for case in cases if case.id not in spared])
+        run = {one.case.id: one for one in results}
+        return [run.get(case.id) or as_before(case) for case in cases]
+
+
+def _asks_before(change: Change, after: CaseResult) -> bool:
+    """Whether it matters if a case passed before: of older ones, if it fails."""
+    return after.passed is False or (bool(after.passed) and after.case.change_id == change.id)
+
+
+def _is_of(change: Change, case: Case) -> bool:
+    return (case.kind, case.item_id) == (change.kind, change.target_id)
+
+
+async def _write(conn: Connection, change: Change) -> None:
+    """Write what a change makes known, as it is recorded. Raises Stale."""
+    if change.kind is Kind.AGENT_SKILLS:
+        await _list(conn, change)
+    elif change.kind is not Kind.SKILL:
+        await put_item(conn, change)
+    else:
+        if change.before is None and change.after is not None:
+            params = {**change.model_dump(include={"tenant_id", "agent_id"})}
+            listed = {**params, "name": change.target_id}
+            await conn.execute(sql("changes.list_agent_skill"), listed)
+        await put_document(conn, change, None)
+
+
+async def _list(conn: Connection, change: Change) -> None:
+    states = (change.before, change.after)
+    had, has = ({*state.content.splitlines()} if state else set[str]() for state in states)
+    params = {"tenant_id": change.tenant_id, "agent_id": change.target_id}
+    await conn.execute(sql("changes.add_agent_skills"), {**params, "names": sorted(has - had)})
+    await conn.execute(sql("changes.drop_agent_skills"), {**params, "names": sorted(had - has)})
+
+
+class _Lent:
+    """A pool of the one connection of a transaction, so that the searches of agents run in it."""
+
+    def __init__(self, conn: Connection) -> None:
+        self._conn = conn
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        yield self._conn
+
+
+class _Looking:
+    """Runs cases by the searches that agents use, over one connection."""
+
+    def __init__(
+        self, conn: Connection, clock: Callable[[], datetime], change: Change | None = None
+    ) -> None:
+        self.conn = conn
+        self._change = change
+        pool = cast("Pool", _Lent(conn))
+        self._search = ScopedSearch(PostgresSearch(pool, None), pool, clock)
+        self._matches = PostgresTaskMatches(pool, clock)
+        self._agents = PostgresAgents(pool)
+
+    async def run(self, cases: Sequence[Case]) -> Sequence[CaseResult]:
+        """Return how cases end, in their order."""
+        if not cases:
+            return []
+        with nothing_along():
+            items = await self.items(cases)
+            agents: dict[tuple[str, str], Agent] = {}
+            return [await self._one(case, items.get(_key(case)), agents) for case in cases]
+
+    async def items(self, cases: Sequence[Case]) -> Mapping[_Key, ItemState]:
+        """Return the items of cases that are there."""
+        params = {
+            "tenants": [case.tenant_id for case in cases],
+            "kinds": [case.kind for case in cases],
+            "ids": [case.body.of or case.item_id for case in cases],
+        }
+        rows = await (await self.conn.execute(sql("case_runs.items"), params)).fetchall()
+        return {
+            (row["tenant_id"], Kind(row["kind"]), row["item_id"]): ItemState(
+                row["content"], row["user"], row["agent_id"]
+            )
+            for row in rows
+        }
+
+    async def _one(
+        self, case: Case, item: ItemState | None, agents: dict[tuple[str, str], Agent]
+    ) -> CaseResult:
+        if item is None:
+            return gone(case)
+        if case.body.check in SEARCHING:
+            return recalled(case, await self._found(case, item))
+        if case.body.check in CHOOSING:
+            return chosen(case, await self._first(case, agents))
+        return judge(case, item)
+
+    async def _found(self, case: Case, item: ItemState) -> Sequence[Found]:
+        hits = await self._search.search(
+            case.body.text[:ASKED_CHARS],
+            tenant_id=case.tenant_id,
+            agent_id=case.agent_id,
+            kind=case.kind,
+            limit=FIRST,
+            user=self._asker(case, item),
+        )
+        return [Found(hit.id, hit.name) for hit in hits]
+
+    def _asker(self, case: Case, item: ItemState) -> str | None:
+        """Return who asks: of an older case whoever found its item before the change."""
+        change = self._change
+        if change is None or change.before is None or case.change_id == change.id:
+            return item.user
+        is_changed = (case.kind, case.item_id) == (change.kind, change.target_id)
+        return change.before.reach.user if is_changed else item.user
+
+    async def _first(self, case: Case, agents: dict[tuple[str, str], Agent]) -> str | None:
+        """Return the skill that is first in the context for a request."""
+        key = (case.tenant_id, case.agent_id)
+        if key not in agents:
+            try:
+                agents[key] = await self._agents.get(*key)
+            except NotFound:
+                agents[key] = Agent(id=case.agent_id, tenant_id=case.tenant_id, name="")
+        request = case.body.text[:ASKED_CHARS]
+        found = select(request, await self._matches.find(request, agents[key], user=None))
+        return next((one.id for one in found if one.kind is Kind.SKILL), None)
+
+
+def _key(case: Case) -> _Key:
+    return (case.tenant_id, case.kind, case.body.of or case.item_id)
+
+
+class _Asked(NamedTuple):
+    """A case with the weights of its words, and what they find of its own item."""
+
+    case: Case
+    weighing: Weighing
+    shapes: dict[str, int]
+
+
+@dataclass(frozen=True)
+class _Undisturbed:
+    """Tells which older cases of other items a change leaves as they are, without their searches.
+
+    A search takes some milliseconds: fifty would take too long for every change. What a change
+    writes moves another item in a search only if it matches nearly as well as that item does.
+    """
+
+    conn: Connection
+    change: Change
+
+    async def among(self, cases: Sequence[Case]) -> frozenset[str]:
+        """Return the ids of those that pass as before: green ones that ask with words."""
+        others = [case for case in cases if self._is_other(case)]
+        written = _written(self.change)
+        rivals = [case for case in others if _may_move(case, written)]
+        spared = {case.id for case in others} - {case.id for case in rivals}
+        if rivals:
+            shapes = index_terms(written).shapes if written else {}
+            found = await self._asked(rivals)
+            spared |= {one.case.id for one in found if _leaves(one, written, shapes)}
+        return frozenset(spared)
+
+    def _is_other(self, case: Case) -> bool:
+        is_own = _is_of(self.change, case)
+        is_asked = case.body.check in {Check.RECALL, Check.SILENCE, Check.CHOSEN}
+        known = self.change.kind is not Kind.AGENT_SKILLS and case.status is CaseStatus.GREEN
+        return known and is_asked and not is_own and case.tenant_id == self.change.tenant_id
+
+    async def _asked(self, cases: Sequence[Case]) -> Sequence[_Asked]:
+        tenant_id = self.change.tenant_id
+        index = SearchIndex(self.conn, tenant_id, sample=_SAMPLE)
+        questions = [case for case in cases if case.body.check in SEARCHING]
+        requests = [case for case in cases if case.body.check in CHOOSING]
+        texts = [case.body.text[:ASKED_CHARS] for case in questions]
+        tasks = [case.body.text[:ASKED_CHARS] for case in requests]
+        weighed = await ask_all(texts, index, has_names=False) if texts else []
+        chosen_by = await ask_tasks(tasks, index) if tasks else []
+        pairs = [
+            *zip(questions, weighed, strict=True),
+            *((case, one and one.weighing) for case, one in zip(requests, chosen_by, strict=True)),
+        ]
+        asked = [_Asked(case, weighing, {}) for case, weighing in pairs if weighing is not None]
+        terms = [(at, term) for at, one in enumerate(asked) for term in one.weighing.asked]
+        params = {
+            "tenant_id": tenant_id,
+            "at": [*range(len(asked))],
+            "kinds": [one.case.kind for one in asked],
+            "ids": [one.case.item_id for one in asked],
+            "places": joined(str(at) for at, _ in terms),
+            "terms": joined(term for _, term in terms),
+        }
+        rows = await (await self.conn.execute(sql("case_runs.shapes"), params)).fetchall()
+        for row in rows:
+            asked[row["at"]].shapes[row["term"]] = row["shape"]
+        return asked
+
+
+def _may_move(case: Case, written: SearchDocument | None) -> bool:
+    """Whether what a change writes may come before the item of a case, or make room for it."""
+    if case.body.check is Check.SILENCE:
+        return True
+    if written is None or written.agent_id not in {None, case.agent_id}:
+        return False
+    return written.kind is case.kind or case.body.check is Check.CHOSEN
+
+
+def _leaves(one: _Asked, written: SearchDocument | None, shapes: Mapping[str, int]) -> bool:
+    """Whether an item stays where it was found, or out of what is found."""
+    case, weighing = one.case, one.weighing
+    if case.body.check is Check.SILENCE:
+        return not weighing.is_hit(one.shapes)
+    if case.body.check is Check.RECALL and not weighing.is_hit(one.shapes):
+        return False
+    if written is None or is_named(case.body.text, written.kind, written.name):
+        return written is None
+    own, other = weighing.bm25(one.shapes), weighing.bm25(shapes)
+    if written.kind is not case.kind:  # the best of all sets what is too little for a skill
+        return PART_OF_WORDS * other < _MARGIN * own
+    return other < _MARGIN * own
+
+
+def _written(change: Change) -> SearchDocument | None:
+    """Return the document that a change writes, as it is found."""
+    is_shared = change.kind is Kind.SKILL or (
+        change.after is not None and change.after.reach.scope is Scope.TENANT
+    )
+    return document_of(change, None if is_shared else change.agent_id)

@@ -1,0 +1,251 @@
+"""Cases in PostgreSQL: kept with the change that they came with, found by what a change brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
+
+from core.adapters.postgres.queries import (
+    Connection,
+    Pool,
+    connection,
+    execute,
+    fetch_all,
+    fetch_one,
+    joined,
+    recalled,
+    sql,
+    to_said,
+    transaction,
+)
+from core.adapters.postgres.runs import write_event
+from core.changes.cases.words import asked_words, brought_words, name_word
+from core.domain.errors import NotFound
+from core.domain.messages import Message
+from core.domain.models import NO_USAGE, Change, Kind, RunEvent, Scope
+from core.domain.models.cases import (
+    Case,
+    CaseCounts,
+    CaseFilter,
+    CaseResult,
+    CasesInReach,
+    CaseStatus,
+    CasesTried,
+)
+from core.domain.observers import nobody, nowhere
+from core.domain.paging import Position, decode_cursor, encode_cursor, query_digest
+from core.domain.ports import Observer, Routes
+
+MOST_IN_REACH = 50
+_KINDS = (Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL)
+
+
+class RunCases(Protocol):
+    """Runs cases on what a transaction has made so far."""
+
+    async def __call__(self, conn: Connection, cases: Sequence[Case]) -> Sequence[CaseResult]:
+        """Return how they end."""
+
+
+class PostgresCases:
+    """The `Cases` port; `observe` is called with each event once it is committed."""
+
+    def __init__(self, pool: Pool, observe: Observer = nobody, routes: Routes = nowhere) -> None:
+        self._pool = pool
+        self._observe = observe
+        self._routes = routes
+
+    async def page(
+        self, wanted: CaseFilter, *, limit: int, cursor: str | None
+    ) -> tuple[Sequence[Case], str | None]:
+        digest = query_digest("cases", wanted)
+        after = decode_cursor(cursor, digest) if cursor else None
+        rows = await fetch_all(
+            self._pool,
+            "cases.page",
+            **wanted.model_dump(),
+            at=after.at if after else "infinity",
+            id=after.id if after else "",
+            limit=limit + 1,
+        )
+        page = [case_of(row) for row in rows[:limit]]
+        if len(rows) <= limit:
+            return page, None
+        last = Position(rows[limit - 1]["created_at"], page[-1].id)
+        return page, encode_cursor(last, digest)
+
+    async def get(self, case_id: str) -> Case:
+        row = await fetch_one(self._pool, "cases.get", id=case_id)
+        if row is None:
+            raise _missing(case_id)
+        return case_of(row)
+
+    async def reach(self, change: Change, limit: int) -> CasesInReach:
+        async with connection(self._pool) as conn:
+            # Before the cases: what is recorded in between counts as seen by nobody.
+            seen = await seen_on(conn, change)
+            return CasesInReach(cases=tuple(await reach_on(conn, change, limit)), seen=seen)
+
+    async def add(self, case: Case) -> None:
+        async with transaction(self._pool) as conn:
+            done = await conn.execute(sql("cases.add"), _row(case))
+            if await done.fetchone() is None:
+                raise NotFound(Message("case.no_item", kind=case.kind, id=case.item_id))
+            await _put_words(conn, case)
+
+    async def edit(self, case: Case) -> None:
+        async with transaction(self._pool) as conn:
+            done = await conn.execute(sql("cases.edit"), _row(case))
+            if await done.fetchone() is None:
+                raise _missing(case.id)
+            await conn.execute(sql("cases.drop_words"), {"id": case.id})
+            await _put_words(conn, case)
+
+    async def disable(self, case_id: str, *, by: str, reason: str) -> Case:
+        known = await self.get(case_id)
+        told = RunEvent(
+            name="case.disabled",
+            tenant_id=known.tenant_id,
+            feedback_id=known.feedback_id,
+            change_id=known.change_id,
+            data={"kind": known.kind.value, "case": case_id, "by": by},
+        )
+        async with transaction(self._pool) as conn:
+            await conn.execute(sql("cases.disable"), {"id": case_id, "reason": reason})
+            if known.status is not CaseStatus.DISABLED:
+                await write_event(conn, told, self._routes)
+        if known.status is not CaseStatus.DISABLED:
+            self._observe(told, NO_USAGE)
+        return await self.get(case_id)
+
+    async def note(self, results: Sequence[CaseResult], *, by_change: str | None = None) -> None:
+        if not results:
+            return
+        await execute(
+            self._pool,
+            "cases.note",
+            by_change=by_change,
+            ids=[result.case.id for result in results],
+            statuses=[status_of(result) for result in results],
+            notes=["" if result.passed else str(result.why) for result in results],
+            said=[None if result.passed else to_said(result.why) for result in results],
+        )
+
+    async def counts(
+        self, tenant_id: str | None, kind: Kind | None, item_ids: Sequence[str]
+    ) -> Mapping[str, CaseCounts]:
+        rows = await fetch_all(
+            self._pool, "cases.counts", tenant_id=tenant_id, kind=kind, items=[*item_ids]
+        )
+        return {row.pop("item_id"): CaseCounts.model_validate(row) for row in rows}
+
+
+def status_of(result: CaseResult) -> CaseStatus:
+    """Return the status of a case after a run: one that could not be run is unproved."""
+    if result.passed is None:
+        return CaseStatus.UNPROVED
+    return CaseStatus.GREEN if result.passed else CaseStatus.RED
+
+
+async def reach_on(conn: Connection, change: Change, limit: int) -> Sequence[Case]:
+    """Return the older cases that a change may break; see `Cases.reach`."""
+    params = {
+        **change.model_dump(include={"tenant_id", "agent_id", "kind"}),
+        "item_id": change.target_id,
+        "is_there": change.after is not None,
+        "is_for_all": _is_for_all(change),
+        "named": name_word(change),
+        "words": joined(brought_words(change)),
+        "limit": limit,
+    }
+    rows = await (await conn.execute(sql("cases.reach"), params)).fetchall()
+    return [case_of(row) for row in rows]
+
+
+async def seen_on(conn: Connection, change: Change) -> tuple[int, ...]:
+    """Return what the search knows of at this moment, where the agent of a change searches."""
+    params = {
+        **change.model_dump(include={"tenant_id", "agent_id"}),
+        "item_id": change.target_id,
+        "kinds": [*_KINDS],
+    }
+    (row,) = await (await conn.execute(sql("cases.seen"), params)).fetchall()
+    return tuple(row["seen"])
+
+
+class CasesOfUnit:
+    """What a unit of work does about cases, on the connection of its transaction."""
+
+    _conn: Connection
+    _run_cases: RunCases | None = None
+
+    async def broken_cases(self, change: Change) -> Sequence[CaseResult]:
+        """Return the cases that a recorded change breaks, unless nothing came since they ran."""
+        if self._run_cases is None or await self._is_as_tried(change):
+            return ()
+        older = await reach_on(self._conn, change, MOST_IN_REACH)
+        left_out = {*change.retires, *(change.tried or CasesTried(seen=())).excused}
+        wanted = [case for case in (*older, *change.cases) if case.id not in left_out]
+        results = await self._run_cases(self._conn, wanted)
+        return [result for result in results if result.passed is False]
+
+    async def _is_as_tried(self, change: Change) -> bool:
+        if change.tried is None or _is_for_all(change):
+            return False
+        return await seen_on(self._conn, change) == change.tried.seen
+
+    async def keep_cases(self, change: Change) -> None:
+        """Store the cases of a change; those it retires, or whose item it ends, end with it."""
+        retired = {"change_id": change.id, "ids": [*change.retires]}
+        target = {"tenant_id": change.tenant_id, "kind": change.kind, "item_id": change.target_id}
+        if change.after is None:
+            await self._conn.execute(sql("cases.retire_item"), {**target, **retired})
+        if change.retires:
+            await self._conn.execute(sql("cases.retire"), {**target, **retired})
+        for case in change.cases:
+            if case.id not in change.retires:
+                await put_case(self._conn, case)
+
+
+async def put_case(conn: Connection, case: Case) -> None:
+    """Store a case with its words, unless it is there; the caller commits."""
+    await conn.execute(sql("cases.put"), _row(case))
+    await _put_words(conn, case)
+
+
+async def _put_words(conn: Connection, case: Case) -> None:
+    if words := asked_words(case.body):
+        params = {"id": case.id, "tenant_id": case.tenant_id, "words": joined(words)}
+        await conn.execute(sql("cases.put_words"), params)
+
+
+def _is_for_all(change: Change) -> bool:
+    states = (change.before, change.after)
+    return change.kind is Kind.SKILL or any(
+        state is not None and state.reach.scope is Scope.TENANT for state in states
+    )
+
+
+def case_of(row: DictRow) -> Case:
+    """Build a case from a row."""
+    said = recalled(row.pop("said", None))
+    return Case.model_validate({**row, "note": said.get(row["note"], row["note"])})
+
+
+def _row(case: Case) -> dict[str, object]:
+    row = case.model_dump(include={*_PLAIN})
+    row["words"] = len(asked_words(case.body))
+    return {**row, "body": Jsonb(case.body.model_dump(mode="json")), "said": to_said(case.note)}
+
+
+_PLAIN = (
+    *("id", "tenant_id", "agent_id", "kind", "item_id", "role", "origin", "status", "note"),
+    *("change_id", "feedback_id", "by"),
+)
+
+
+def _missing(case_id: str) -> NotFound:
+    return NotFound(Message("no.case", id=case_id), hint=Message("see.cases"))

@@ -1,0 +1,164 @@
+"""Cases of behaviour: what an agent's answer to a task must do with what it would know."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue, ValidationError
+
+from core.changes.cases.running import as_before, says
+from core.decision_table import read_xml, search_text
+from core.domain.errors import RuleInvalid, SkillWorkerError
+from core.domain.messages import Message
+from core.domain.models import Change, Kind, Snapshot
+from core.domain.models.cases import Case, CaseBody, CaseResult, CaseStatus, Check
+from core.domain.ports import CaseAnswers, CaseRunner
+from core.domain.text import shorten
+
+EVALS = "evals/evals.json"
+JUDGED = "judge:"
+_MOST_EVALS = 5
+_SHOWN = 160
+_LONGEST_ANSWER = 20_000
+
+
+@dataclass(frozen=True)
+class WithBehaviour:
+    """The `CaseRunner` port: a change's own cases of behaviour by a model, all others by `runner`.
+
+    A change may take `most` answers of the model, each way; cases that need more have no result,
+    as those of other items, which a person runs.
+    """
+
+    runner: CaseRunner
+    answers: CaseAnswers
+    most: int
+
+    async def before_and_after(
+        self, change: Change, blobs: Mapping[str, bytes], cases: Sequence[Case]
+    ) -> Sequence[tuple[bool | None, CaseResult]]:
+        rest = [case for case in cases if not _is_asked(case)]
+        found = await self.runner.before_and_after(change, blobs, rest) if rest else ()
+        done = {one.case.id: (before, one) for before, one in found}
+        left = self.most
+        for case in filter(_is_asked, cases):
+            is_own = (case.kind, case.item_id) == (change.kind, change.target_id)
+            if not is_own and case.status is CaseStatus.GREEN:
+                done[case.id] = None, as_before(case)
+            elif not is_own or case.body.runs > left:
+                done[case.id] = None, _unrun(case, self.most)
+            else:
+                left -= case.body.runs
+                done[case.id] = await self._tried(change, case)
+        return [done[case.id] for case in cases]
+
+    async def now(self, cases: Sequence[Case]) -> Sequence[CaseResult]:
+        return await self.runner.now(cases)
+
+    async def _tried(self, change: Change, case: Case) -> tuple[bool | None, CaseResult]:
+        after = await self._run(change, case, change.after)
+        if after.passed is None:
+            return None, after
+        return (await self._run(change, case, change.before)).passed, after
+
+    async def _run(self, change: Change, case: Case, state: Snapshot | None) -> CaseResult:
+        knowledge = _known(change.kind, state)
+        failures: list[str] = []
+        try:
+            for run in range(1, case.body.runs + 1):
+                answer = await self.answers.answer(change, case.body.text, knowledge, run)
+                failures += [failed] if (failed := await self._failed(change, case, answer)) else []
+        except SkillWorkerError as error:
+            return CaseResult(case=case, passed=None, why=error.message)
+        passed = case.body.runs - len(failures)
+        if passed >= case.body.at_least * case.body.runs:
+            return CaseResult(case=case, passed=True)
+        told = Message(
+            "case.behaves_otherwise", passed=passed, runs=case.body.runs, why=failures[0]
+        )
+        return CaseResult(case=case, passed=False, why=told)
+
+    async def _failed(self, change: Change, case: Case, answer: str) -> str:
+        """Return the first assertion that an answer does not meet, "" if it meets all."""
+        for wanted, asserted in _assertions(case.body):
+            if await self._holds(change, asserted, answer) is not wanted:
+                text = shorten(asserted, _SHOWN)
+                if wanted:
+                    return Message("case.answer_lacks", text=text)
+                return Message("case.answer_has", text=text)
+        return ""
+
+    async def _holds(self, change: Change, asserted: str, answer: str) -> bool:
+        if asserted.startswith(JUDGED):
+            statement = asserted.removeprefix(JUDGED).strip()
+            return await self.answers.judge(change, statement, answer)
+        return meets(answer, asserted)
+
+
+def meets(answer: str, asserted: str) -> bool:
+    """Whether an answer meets an assertion: `/regular expression/`, else a text that it says."""
+    if len(asserted) > 2 and asserted.startswith("/") and asserted.endswith("/"):
+        try:
+            found = re.search(asserted[1:-1], answer[:_LONGEST_ANSWER], re.IGNORECASE)
+        except re.error:
+            return False
+        return found is not None
+    return says(answer, asserted)
+
+
+def cases_of_evals(after: Snapshot, blobs: Mapping[str, bytes]) -> Sequence[CaseBody]:
+    """Return the cases of a skill's `evals/evals.json`, as skill-creator writes it.
+
+    `{"evals": [{"prompt", "expected_output", "expectations": [...]}]}`: a model judges what is
+    expected. What cannot be read is none.
+    """
+    ref = (after.files or {}).get(EVALS)
+    if ref is None or ref.sha256 not in blobs:
+        return ()
+    try:
+        given = json.loads(blobs[ref.sha256])
+    except (ValueError, RecursionError):
+        return ()
+    listed = given.get("evals") if isinstance(given, dict) else None
+    return [*_read(listed)][:_MOST_EVALS] if isinstance(listed, list) else ()
+
+
+def _read(listed: Sequence[JsonValue]) -> Iterator[CaseBody]:
+    for one in listed:
+        if not isinstance(one, dict) or not isinstance(task := one.get("prompt"), str):
+            continue
+        expected = one.get("expectations") or [one.get("expected_output")]
+        texts = expected if isinstance(expected, list) else [expected]
+        must = tuple(f"{JUDGED} {text}" for text in texts if isinstance(text, str) and text.strip())
+        if must and task.strip():
+            try:
+                yield CaseBody(check=Check.BEHAVIOUR, text=task, must=must)
+            except ValidationError:
+                continue
+
+
+def _is_asked(case: Case) -> bool:
+    return case.body.check is Check.BEHAVIOUR
+
+
+def _assertions(body: CaseBody) -> Iterator[tuple[bool, str]]:
+    """Yield what an answer must do, and must not; what takes no model comes first."""
+    pairs = [*((True, text) for text in body.must), *((False, text) for text in body.must_not)]
+    yield from sorted(pairs, key=lambda pair: pair[1].startswith(JUDGED))
+
+
+def _known(kind: Kind, state: Snapshot | None) -> str:
+    if state is None or kind is not Kind.DMN_RULE:
+        return state.content if state else ""
+    try:
+        return search_text(read_xml(state.content))
+    except RuleInvalid:
+        return state.content
+
+
+def _unrun(case: Case, most: int) -> CaseResult:
+    why = Message("case.over_budget", runs=case.body.runs, most=most)
+    return CaseResult(case=case, passed=None, why=why)

@@ -1,0 +1,159 @@
+"""Cases beside the work: what was brought in gets derived ones, and all are run once a day."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from core.changes.cases.deriving import derive
+from core.changes.cases.proposed import asks, can_prove
+from core.changes.cases.running import gone
+from core.domain.errors import SkillWorkerError
+from core.domain.hashing import new_item_id
+from core.domain.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
+from core.domain.models.cases import (
+    BareItem,
+    Case,
+    CaseBody,
+    CaseFilter,
+    CaseOrigin,
+    CaseRole,
+    CaseStatus,
+    Check,
+)
+from core.domain.ports import CaseRunner, Cases, CaseUpkeep, Journal, SkillStore
+
+ITEMS = 50  # a round
+_BATCH = 50
+_DAY = 86_400.0
+ROUND_SECONDS = 60.0
+
+
+@dataclass
+class CaseKeeping:
+    """Gives items without cases those that code derives, and runs all live ones once a day.
+
+    It runs beside the work, in each worker: what two derive is stored once, and one runs them all.
+    Items are read in the order in which they were written, so that each is looked at once; a worker
+    that starts anew looks at those again for which nothing could be derived.
+    """
+
+    upkeep: CaseUpkeep
+    cases: Cases
+    runner: CaseRunner
+    skills: SkillStore
+    journal: Journal
+    _after: int = field(default=0, init=False)
+
+    async def work(self) -> None:
+        """Derive cases for a round of items, and run all cases if that is due."""
+        await self.derive()
+        if await self.upkeep.is_due(_DAY):
+            await self.run_all()
+
+    async def derive(self, limit: int = ITEMS) -> int:
+        """Derive cases for the next items without any; return how many items were looked at."""
+        found = await self.upkeep.bare(self._after, limit)
+        for item in found:
+            self._after = item.revision
+            if made := await self._kept(item):
+                await self._told("case.derived", made[0], cases=[case.id for case in made])
+        return len(found)
+
+    async def run_all(self) -> int:
+        """Run all live cases that need no model, note how they end; return how many ran."""
+        cursor, ran = None, 0
+        while True:
+            page, cursor = await self.cases.page(CaseFilter(), limit=_BATCH, cursor=cursor)
+            wanted = [case for case in page if _runs(case)]
+            results = await self.runner.now(wanted) if wanted else ()
+            await self.cases.note(results)
+            for one in results:
+                if one.passed is False and one.case.status is CaseStatus.GREEN:
+                    await self._told("case.failed", one.case, case=one.case.id)
+            ran += len(results)
+            if cursor is None:
+                return ran
+
+    async def _kept(self, item: BareItem) -> Sequence[Case]:
+        """Store the derived cases of an item that hold, and return them."""
+        made = cases_for(item, await self._text(item))
+        results = await self.runner.now(made) if made else ()
+        kept = [
+            one.case.model_copy(update={"status": CaseStatus.GREEN})
+            for one in results
+            if one.passed
+        ]
+        await self.upkeep.keep(kept)
+        return kept
+
+    async def _text(self, item: BareItem) -> str:
+        if item.kind is not Kind.SKILL:
+            return item.content
+        with suppress(SkillWorkerError, UnicodeDecodeError):  # it has none until it is changed
+            bundle = await self.skills.read(item.item_id, item.tenant_id)
+            return bundle.document if bundle is not None else ""
+        return ""
+
+    async def _told(self, name: str, of: Case, /, **data: JsonValue) -> None:
+        await self.journal.emit(
+            RunEvent(
+                name=name,
+                tenant_id=of.tenant_id,
+                feedback_id=of.feedback_id,
+                change_id=of.change_id,
+                data={"kind": of.kind.value, "target_id": of.item_id, **data},
+            )
+        )
+
+
+def cases_for(item: BareItem, text: str) -> Sequence[Case]:
+    """Return what code derives from an item as it stands, as if it were new."""
+    if not text.strip() or item.agent_id is None:
+        return ()
+    change = _as_new(item, text)
+    return [_case(item, change, body) for body in derive(change)]
+
+
+def _as_new(item: BareItem, text: str) -> Change:
+    return Change(
+        id=item.change_id or "",
+        key="",
+        digest="",
+        tenant_id=item.tenant_id,
+        agent_id=item.agent_id or "",
+        kind=item.kind,
+        target_id=item.item_id,
+        target_name=item.name,
+        operation=Operation.CREATE,
+        before=None,
+        after=Snapshot(content=text, name=item.name),
+        base_hash="",
+        status=ChangeStatus.APPLIED,
+    )
+
+
+def _case(item: BareItem, change: Change, body: CaseBody) -> Case:
+    case = Case(
+        id=new_item_id("case", "\0".join((item.tenant_id, item.kind, item.item_id, asks(body)))),
+        tenant_id=item.tenant_id,
+        agent_id=item.agent_id or "",
+        kind=item.kind,
+        item_id=item.item_id,
+        item_name=item.name,
+        body=body,
+        role=CaseRole.REGRESSION,
+        origin=CaseOrigin.DERIVED,
+        change_id=item.change_id,
+        feedback_id=item.feedback_id,
+    )
+    if gone(case).passed is False and can_prove(case, change):
+        return case.model_copy(update={"role": CaseRole.PROOF})
+    return case
+
+
+def _runs(case: Case) -> bool:
+    return case.status is not CaseStatus.DISABLED and case.body.check is not Check.BEHAVIOUR

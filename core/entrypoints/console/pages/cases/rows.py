@@ -1,0 +1,121 @@
+"""Cases drawn: badges that count them, a table of them, and the rows of tables without any."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from markupsafe import Markup
+
+from core.changes.cases.wording import case_words
+from core.domain.models import Kind
+from core.domain.models.case_figures import Coverage
+from core.domain.models.cases import Case, CaseCounts, CaseRole, CaseStatus
+from core.entrypoints.console.parts.lists import badge, listed
+from core.entrypoints.console.parts.markup import Part, address, el, join
+from core.entrypoints.console.parts.named import kind, moment
+from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.cases import CasesService
+
+PATH = "/console/cases"
+ITEM = "/console/knowledge/item"
+REVIEW = "/console/review"
+_MOST_ROWS = 20
+ItemKey = tuple[str, Kind, str]  # tenant, kind, id
+
+
+async def counts_of(visit: Visit, items: Sequence[ItemKey]) -> Mapping[ItemKey, CaseCounts]:
+    """Return the counts of cases of items."""
+    groups: defaultdict[tuple[str, Kind], list[str]] = defaultdict(list)
+    for tenant, of, item_id in items:
+        groups[tenant, of].append(item_id)
+    service, found = CasesService(visit.session), dict[ItemKey, CaseCounts]()
+    for (tenant, of), ids in groups.items():
+        counted = await service.counts(tenant, of, ids)
+        found |= {(tenant, of, item_id): one for item_id, one in counted.items()}
+    return found
+
+
+def count_badges(visit: Visit, counts: CaseCounts | None) -> Markup | None:
+    """Draw how many cases have each status; None without any."""
+    found = counts or CaseCounts()
+    numbers = {
+        CaseStatus.GREEN: found.green,
+        CaseStatus.RED: found.red,
+        CaseStatus.UNPROVED: found.unproved,
+    }
+    drawn = [
+        badge(visit.say(f"cases.n_{status.value}", n=number), status.value)
+        for status, number in numbers.items()
+        if number
+    ]
+    return join(drawn, " ") if drawn else None
+
+
+def state(visit: Visit, status: CaseStatus) -> Markup:
+    """Draw the badge of a status."""
+    return badge(visit.say(f"cases.{status.value}"), status.value)
+
+
+def case_table(visit: Visit, cases: Sequence[Case]) -> Markup:
+    """Draw a table of cases of any items."""
+    say = visit.say
+    heads = ("common.status", "cases.case", "cases.item", "cases.agent", "cases.from")
+    rows = [(*_row(visit, one), changed(visit, one)) for one in cases]
+    names = [*map(say, heads), say("cases.since")]
+    return listed(names, rows, label=say("cases.cases"))
+
+
+def _row(visit: Visit, one: Case) -> tuple[Part, ...]:
+    to = address(ITEM, kind=one.kind.value, tenant=one.tenant_id, id=one.item_id)
+    item = el("a", one.item_name or one.item_id, href=to)
+    agent = visit.agent(one.tenant_id, one.agent_id)
+    return (
+        state(visit, one.status),
+        asked(visit, one),
+        join([item, f" {kind(visit, one.kind)}"]),
+        agent,
+        origin(visit, one),
+    )
+
+
+def asked(visit: Visit, one: Case) -> Markup:
+    """Draw what a case asks, and below it why it fails or is disabled."""
+    words = el("div", visit.translated(case_words(one.body)))
+    if not one.note:
+        return words
+    note = el("div", visit.translated(one.note), class_="muted small", lang=visit.marked(one.note))
+    return join([words, note])
+
+
+def origin(visit: Visit, one: Case) -> Markup:
+    """Draw who made a case, with which change, and whether it proves that change."""
+    by = visit.say("cases.by_name", name=one.by) if one.by else visit.say(f"cases.{one.origin}")
+    parts: list[Part] = [by]
+    if one.role is CaseRole.PROOF:
+        parts.append(badge(visit.say("cases.proof"), "ok"))
+    if one.change_id is not None:
+        to = address(REVIEW, id=one.change_id)
+        parts.append(el("a", visit.say("cases.came_with"), href=to, class_="small"))
+    return join(parts, " ")
+
+
+def changed(visit: Visit, one: Case) -> Markup:
+    """Draw since when a case has its status, and by which change."""
+    if one.by_change is None or one.by_change == one.change_id:
+        return moment(visit, one.since)
+    to = address(REVIEW, id=one.by_change)
+    by = el("a", visit.say("cases.by_change"), href=to, class_="small")
+    return join([moment(visit, one.since), by], " ")
+
+
+def coverage_lines(visit: Visit, found: Sequence[Coverage]) -> Iterator[Markup]:
+    """Draw which rows of tables no case decides by."""
+    for one in found:
+        decided = one.rows - len(one.uncovered)
+        told = visit.say("cases.covered", name=one.item_name, n=decided, rows=one.rows)
+        rows = ", ".join(map(str, one.uncovered[:_MOST_ROWS]))
+        if len(one.uncovered) > _MOST_ROWS:
+            rows += ", …"
+        more = visit.say("cases.uncovered", rows=rows) if rows else ""
+        yield el("p", " · ".join(filter(None, (told, more))), class_="muted small")

@@ -1,0 +1,149 @@
+"""Cases of behaviour: a model answers with what it would know, and assertions judge the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+
+import pytest
+from pydantic import JsonValue
+
+from core.agent.budgets import Meter
+from core.agent.case_answers import ModelAnswers
+from core.changes.cases.behaviour import EVALS, WithBehaviour, cases_of_evals, meets
+from core.changes.cases.running import judge
+from core.domain.errors import ModelDown
+from core.domain.models import Change, FileRef, Kind, Snapshot
+from core.domain.models.cases import Case, CaseBody, CaseOrigin, CaseResult, CaseRole, Check
+from core.domain.text import read_fenced_json
+from core.testing.scripted_model import ScriptedChatModel, Turn, calls
+from core.testing.stores import MemoryReplies
+from tests.support.breaker import SimpleBreaker
+
+OLD, NEW = "Answer in English.", "Answer in Korean, amounts in KRW."
+CHANGE = Change.model_construct(
+    key="c1:1:1:0",
+    tenant_id="t",
+    kind=Kind.MEMORY,
+    target_id="m",
+    before=Snapshot(content=OLD, name="m"),
+    after=Snapshot(content=NEW, name="m"),
+)
+
+
+class NoOthers:
+    """Runs what needs no model; here nothing does."""
+
+    async def before_and_after(
+        self, _change: Change, _blobs: Mapping[str, bytes], cases: Sequence[Case]
+    ) -> Sequence[tuple[bool | None, CaseResult]]:
+        return [(None, judge(case, None)) for case in cases]
+
+    async def now(self, cases: Sequence[Case]) -> Sequence[CaseResult]:
+        return [judge(case, None) for case in cases]
+
+
+def case(item: str = "m", **body: object) -> Case:
+    return Case(
+        id=f"case-{item}",
+        tenant_id="t",
+        agent_id="a",
+        kind=Kind.MEMORY,
+        item_id=item,
+        role=CaseRole.REGRESSION,
+        origin=CaseOrigin.MODEL,
+        body=CaseBody.model_validate({"check": Check.BEHAVIOUR, "text": "What is owed?", **body}),
+    )
+
+
+def answers(text: str) -> Turn:
+    return calls(("TaskAnswer", {"answer": text}))
+
+
+def holds(value: bool) -> Turn:
+    return calls(("Judgement", {"holds": value}))
+
+
+def runner(*script: Turn, most: int = 10) -> tuple[WithBehaviour, ScriptedChatModel]:
+    model = ScriptedChatModel(script)
+    asked = ModelAnswers(model, SimpleBreaker(), MemoryReplies(), Meter())
+    return WithBehaviour(NoOthers(), asked, most), model
+
+
+async def test_an_answer_fails_before_and_passes_with_what_is_learnt() -> None:
+    running, model = runner(answers("5,000 KRW 입니다"), answers("You owe $4."))
+    asked = case(must=["/krw/"], must_not=["$"])
+    ((before, one),) = await running.before_and_after(CHANGE, {}, [asked])
+    assert (before, one.passed) == (False, True)
+    told = [read_fenced_json(str(seen[-1].text)) for seen in model.seen]
+    assert [one["knowledge"] for one in told if isinstance(one, dict)] == [NEW, OLD]
+    ((_, again),) = await running.before_and_after(CHANGE, {}, [asked])
+    assert again.passed
+    assert len(model.seen) == 2
+
+
+async def test_a_share_of_the_runs_must_pass() -> None:
+    asked = case(must=["KRW"], runs=3, at_least=0.6)
+    script = [answers(text) for text in ("1 KRW", "dollars", "2 KRW", "x", "x", "x")]
+    running, _ = runner(*script)
+    ((before, one),) = await running.before_and_after(CHANGE, {}, [asked])
+    assert (before, one.passed) == (False, True)
+    strict = case(must=["KRW"], runs=3)
+    running, _ = runner(*script)
+    ((_, one),) = await running.before_and_after(CHANGE, {}, [strict])
+    assert one.passed is False
+    assert one.why == ("2 of 3 answers do what is expected; of the first other one: it lacks 'KRW'")
+
+
+async def test_a_judge_is_asked_only_where_plain_assertions_hold() -> None:
+    asked = case(must=["judge: it is polite", "KRW"])
+    running, model = runner(answers("1 KRW"), holds(True), answers("none"))
+    ((before, one),) = await running.before_and_after(CHANGE, {}, [asked])
+    assert (before, one.passed) == (False, True)
+    assert len(model.seen) == 3
+
+
+async def test_without_budget_or_answer_there_is_no_result() -> None:
+    running, model = runner(ModelDown("the model does not answer"), most=1)
+    ((_, costly),) = await running.before_and_after(CHANGE, {}, [case(must=["x"], runs=2)])
+    assert costly.passed is None
+    assert "allows 1" in costly.why
+    ((_, other),) = await running.before_and_after(CHANGE, {}, [case("other", must=["x"])])
+    assert other.passed is None
+    assert model.seen == []
+    ((_, down),) = await running.before_and_after(CHANGE, {}, [case(must=["x"])])
+    assert (down.passed, down.why) == (None, "the model does not answer")
+
+
+@pytest.mark.parametrize(
+    ("answer", "asserted", "is_met"),
+    [
+        ("Pay 5,000 KRW.", "5000 krw", True),
+        ("Pay 15,000 KRW.", "5000 KRW", False),
+        ("Pay 5,000 KRW.", r"/\d+ KRW/", True),
+        ("anything", "/[/", False),
+        ("", "x", False),
+    ],
+)
+def test_an_assertion_is_a_text_or_a_pattern(answer: str, asserted: str, is_met: bool) -> None:
+    assert meets(answer, asserted) is is_met
+
+
+@pytest.mark.parametrize(
+    ("given", "tasks"),
+    [
+        ({"evals": [{"id": 1, "prompt": "Do it", "expectations": ["It is done"]}]}, ["Do it"]),
+        ({"evals": [{"prompt": "Do it", "expected_output": "Done"}, {"prompt": 1}]}, ["Do it"]),
+        ({"evals": [{"prompt": "Do it", "expectations": []}, 7, None]}, []),
+        ([1], []),
+    ],
+)
+def test_the_evals_of_a_skill_are_cases(given: JsonValue, tasks: list[str]) -> None:
+    data = json.dumps(given).encode()
+    ref = FileRef(sha256=sha256(data).hexdigest(), size=len(data))
+    state = Snapshot(content="", name="x", files={EVALS: ref})
+    found = cases_of_evals(state, {ref.sha256: data})
+    assert [body.text for body in found] == tasks
+    assert all(part.startswith("judge: ") for body in found for part in body.must)
+    assert not cases_of_evals(state, {ref.sha256: b"\xff{"})
