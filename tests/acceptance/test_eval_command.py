@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
+from threading import Thread
+
+from starlette.responses import Response
 
 from tests.support.home import Home
+from tests.support.openai_server import Json, call, openai_server
+from tests.support.waiting import AT_LAST
 
 RULE = "Orders over 1000000 KRW need a manager's approval."
 AGENT = {"id": "desk", "name": "Desk", "goal": "Answers orders"}
@@ -60,6 +72,55 @@ def test_a_model_is_judged_by_a_set_of_ones_own(home: Home, tmp_path: Path) -> N
     found = home.ask("eval", "compare", str(out), str(out))["paired"]
     assert isinstance(found, dict)
     assert (found["both"], found["neither"], found["better"]) == (2, 1, "undecided")
+
+
+@contextmanager
+def stopping_at(number: int) -> Iterator[str]:
+    """Yield the address of a model that sees nothing to learn; Ctrl-C comes while it is asked."""
+    asked = itertools.count(1)
+    ready: Queue[tuple[str, asyncio.AbstractEventLoop, asyncio.Event]] = Queue()
+
+    def answer(given: Json) -> Response:
+        if next(asked) == number:
+            os.kill(os.getpid(), signal.SIGINT)
+        return call("no_action", reason="only thanks", category="noise")(given)
+
+    async def serve() -> None:
+        done = asyncio.Event()
+        async with openai_server([]) as server:
+            server.always = answer
+            ready.put((server.url, asyncio.get_running_loop(), done))
+            await done.wait()
+
+    thread = Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    url, loop, done = ready.get(timeout=AT_LAST)
+    try:
+        yield url
+    finally:
+        loop.call_soon_threadsafe(done.set)
+        thread.join()
+
+
+def test_what_was_decided_before_ctrl_c_is_written_and_the_rest_named(
+    home: Home, tmp_path: Path
+) -> None:
+    own = written(tmp_path / "own.jsonl", *({**THANKS, "id": f"c{n}"} for n in range(4)))
+    out, junit = tmp_path / "a.json", tmp_path / "a.xml"
+    files = ("--out", str(out), "--junit", str(junit), "--concurrency", "1")
+    with stopping_at(2) as url:
+        home.monkeypatch.setenv("LLM_PROXY_URL", url)
+        home.monkeypatch.setenv("LLM_API_KEY", "k")
+        code, shown, told = home.call("eval", "run", own, "--model", "openai:gpt-4o", *files)
+    assert code == 130, told
+    report = json.loads(out.read_text("utf-8"))
+    decided = {one["id"] for one in report["results"] if one["is_right"]}
+    assert 0 < len(decided) == len(report["results"]) < 4
+    assert decided | set(report["undecided"]) == {"c0", "c1", "c2", "c3"}
+    left = 4 - len(decided)
+    assert f"not decided: {left} of 4 cases" in shown
+    assert f"{len(decided)}/{len(decided)} 100%" in shown
+    assert f'failures="0" errors="0" skipped="{left}"' in junit.read_text("utf-8")
 
 
 def test_what_cannot_be_judged_or_kept_is_told_before_a_model_is_asked(

@@ -52,16 +52,18 @@ def run_until_stopped(
     on_first: Callable[[], None],
     *,
     whole: bool = False,
+    part: Callable[[T], None] = lambda _: None,
 ) -> T:
     """Run a service: the first signal sets its stop event, the second cancels it at once.
 
     What ends after the first signal has ended well, unless it is useful only as a `whole`; then, as
-    after the second, raises typer.Exit with the signal's code.
+    after the second, raises typer.Exit with the signal's code; `part` is given what there is.
     """
     received: list[int] = []
     with _quiet_at_the_end() as be_quiet:
         outcome = asyncio.run(_serve(make, on_first, be_quiet, received))
     if whole and received:
+        part(outcome)
         talk("stopped")
         raise typer.Exit(exit_code_of_signal(received[0]))
     return outcome

@@ -131,12 +131,16 @@ class Rate(Model):
 
 
 class Report(Model):
-    """The results of one set by one model with one set of prompts."""
+    """The results of one set by one model with one set of prompts.
+
+    `undecided` are the cases that were not reached before the run was stopped.
+    """
 
     set: str
     model: str
     prompts: str = ""
     results: tuple[CaseResult, ...]
+    undecided: tuple[str, ...] = ()
 
     @property
     def right(self) -> Rate:

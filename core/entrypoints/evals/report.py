@@ -21,15 +21,19 @@ def junit(report: Report) -> bytes:
     suite = Element(
         "testsuite",
         name=f"{report.set} {report.model}",
-        tests=str(len(report.results)),
+        tests=str(len(report.results) + len(report.undecided)),
         failures=str(sum(not one.failed for one in bad)),
         errors=str(sum(bool(one.failed) for one in bad)),
+        skipped=str(len(report.undecided)),
     )
     for one in report.results:
         made = SubElement(suite, "testcase", classname=report.set, name=one.id)
         if not one.is_good:
             told = SubElement(made, "error" if one.failed else "failure", message=_why(one))
             told.text = _why(one)
+    for left in report.undecided:
+        made = SubElement(suite, "testcase", classname=report.set, name=left)
+        SubElement(made, "skipped", message="not decided: the run was stopped")
     body: bytes = tostring(suite, encoding="utf-8", xml_declaration=True)
     return body
 

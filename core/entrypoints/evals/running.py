@@ -46,11 +46,17 @@ async def decide_in(
 ) -> list[CaseResult]:
     """Decide cases that say what is known, each as a tenant of its own of an empty database.
 
-    A case whose known items cannot be stored has failed, with the reason.
+    A case whose known items cannot be stored has failed, with the reason. What is not decided when
+    `stop` is set is left out.
     """
-    places = [await _place(app, f"case-{number}", case) for number, case in enumerate(cases, 1)]
+    places = []
+    for number, case in enumerate(cases, 1):
+        if stop.is_set():
+            break
+        places.append(await _place(app, f"case-{number}", case))
     await app.run(True, concurrency, stop, on_progress)
-    return [await _result(app, place) if isinstance(place, _Place) else place for place in places]
+    found = [await _result(app, one, stop) if isinstance(one, _Place) else one for one in places]
+    return [one for one in found if one is not None]
 
 
 class _Place:
@@ -100,9 +106,11 @@ def _piece(case: RoutingCase, tenant_id: str) -> NewFeedback:
     )
 
 
-async def _result(app: App, place: _Place) -> CaseResult:
+async def _result(app: App, place: _Place, stop: asyncio.Event) -> CaseResult | None:
     with in_name_of(place.tenant_id):
         piece = await app.stores.inbox.get(place.feedback_id)
+        if stop.is_set() and not _has_ended(piece):
+            return None
         wanted = ChangeFilter(feedback_id=place.feedback_id)
         changes, _ = await app.stores.reader.changes(wanted, limit=MOST_CHANGES, cursor=None)
     made = tuple(_made(one, place.ids) for one in changes if one.status in _COUNTED)
@@ -124,16 +132,27 @@ def _made(change: Change, ids: Mapping[str, str]) -> Made:
 def _why_failed(piece: Feedback) -> str:
     if piece.status in {FeedbackStatus.FAILED, FeedbackStatus.DEAD}:
         return piece.error or Message("eval.failed")
-    return "" if piece.status.is_end or piece.status is FeedbackStatus.HELD else Message("eval.cut")
+    return "" if _has_ended(piece) else Message("eval.cut")
 
 
-async def decide_beside(app: App, cases: Sequence[RoutingCase]) -> list[CaseResult]:
-    """Decide cases by what an opened database knows; `app` is a dry run, so nothing is written."""
+def _has_ended(piece: Feedback) -> bool:
+    return piece.status.is_end or piece.status is FeedbackStatus.HELD
+
+
+async def decide_beside(
+    app: App, cases: Sequence[RoutingCase], stop: asyncio.Event
+) -> list[CaseResult]:
+    """Decide cases by what an opened database knows, until `stop` is set.
+
+    `app` is a dry run, so nothing is written.
+    """
     from core.polling_manager import decide
 
     assert app.learning is not None
     results = []
     for case in cases:
+        if stop.is_set():
+            break
         tenant_id = case.tenant or ""
         with in_name_of(tenant_id):
             await app.stores.agents.get(tenant_id, case.agent.id)

@@ -14,9 +14,16 @@ from core.entrypoints.cli.output import print_json, print_model, talk
 from core.entrypoints.cli.session import chosen_model, run_async, run_until_stopped
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from core.entrypoints.cli.evals.variants import Sides
+    from core.entrypoints.evals.judging import Report
 
 MOST_RUNS = 1000
+_ENDING = (
+    "Finishing the cases under way, then what is decided is written and shown; once more ends at"
+    " once, and nothing is."
+)
 app = typer.Typer(help="Judge models, prompts and knowledge by labelled feedback.")
 Folder = Annotated[
     Path | None,
@@ -74,9 +81,20 @@ def run(
     variants = [variant, Variant("offline")] if floor and not variant.is_floor else [variant]
     found = run_until_stopped(
         lambda stop: decided(name, cases, variants, concurrency, stop),
-        lambda: talk("Ending the run."),
+        lambda: talk(_ENDING),
         whole=True,
+        part=lambda part: _give(part, out, junit, as_json=as_json),
     )
+    _give(found, out, junit, as_json=as_json)
+    own = found[0]
+    if least is not None and (own.right.share or 0.0) < least:
+        raise typer.Exit(FAILED)
+
+
+def _give(found: Sequence[Report], out: Path | None, junit: Path | None, *, as_json: bool) -> None:
+    """Write and print the reports; the stand-in's beside only where it decided all."""
+    from core.entrypoints.evals import report as reports
+
     own = found[0]
     if out:
         reports.write(out, own.model_dump_json(indent=1).encode())
@@ -85,9 +103,7 @@ def run(
     if as_json:
         print_json({"reports": [one.model_dump(mode="json") for one in found]})
     else:
-        show_report(own, found[1] if len(found) > 1 else None)
-    if least is not None and (own.right.share or 0.0) < least:
-        raise typer.Exit(FAILED)
+        show_report(own, next((one for one in found[1:] if not one.undecided), None))
 
 
 @app.command("compare")

@@ -32,6 +32,9 @@ def show_report(report: Report, floor: Report | None) -> None:
     rows.append(("tokens", *(_tokens(one.usage) for one in columns)))
     rows.append(("cost", *(f"{one.usage.cost:.4f}" for one in columns)))
     print_table(("", *(one.model for one in columns)), rows)
+    if report.undecided:
+        n, of = len(report.undecided), len(report.results) + len(report.undecided)
+        say(f"not decided: {n} of {of} cases, which count nowhere above, since the run was stopped")
     failed = [one for one in report.results if one.failed]
     for one in failed[:5]:
         say(f"failed: {one.id}: {one.failed}")

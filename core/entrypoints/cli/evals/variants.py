@@ -79,15 +79,25 @@ async def decided(
     concurrency: int,
     stop: asyncio.Event,
 ) -> list[Report]:
-    """Return a report of the cases for each variant."""
-    reports = []
+    """Return a report of the cases for each variant; none is begun once `stop` is set."""
+    reports: list[Report] = []
     for variant in variants:
+        if reports and stop.is_set():
+            break
         with variant.prompted():
             results = await _results(cases, variant, concurrency, stop)
         order = {case.id: number for number, case in enumerate(cases)}
         results.sort(key=lambda one: order[one.id])
         reports.append(
-            Report(set=name, model=variant.model, prompts=variant.digest, results=tuple(results))
+            Report(
+                set=name,
+                model=variant.model,
+                prompts=variant.digest,
+                results=tuple(results),
+                undecided=tuple(
+                    sorted(order.keys() - {one.id for one in results}, key=order.__getitem__)
+                ),
+            )
         )
     return reports
 
@@ -110,12 +120,12 @@ async def _results(
                     results += await decide_in(
                         app, inside, concurrency=concurrency, stop=stop, on_progress=on_progress
                     )
-    if beside:
+    if beside and not stop.is_set():
         settings = load({"llm_model": variant.model}, interactive=True)
         async with program.open_over_tenants(
             settings, model=True, offline=is_offline, dry_run=True
         ) as app:
-            results += await decide_beside(app, beside)
+            results += await decide_beside(app, beside, stop)
     return results
 
 
