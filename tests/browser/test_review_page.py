@@ -6,6 +6,7 @@ from base64 import b64encode
 from typing import TYPE_CHECKING
 
 from tests.support.console import FACT, Console, Data, Enter, facing_a_change
+from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Page
@@ -138,8 +139,13 @@ async def test_of_two_that_contradict_one_is_chosen_side_by_side(
         assert await page.get_by_role("button", name=offered).is_visible()
     await page.get_by_role("button", name="이 변경으로 바꾸기").click()
     await page.get_by_text("적용했습니다").first.wait_for()
+
+    async def both_are_applied() -> bool:
+        return {change["status"] for change in await console.changes(tenant)} == {"applied"}
+
+    await until(both_are_applied)
     changes = await console.changes(tenant)
-    assert [change["status"] for change in changes] == ["applied", "applied"]
+    assert len(changes) == 2
     assert await _content(console, changes[0]) == "제주도 배송은 5일이 걸립니다"
 
 

@@ -93,12 +93,13 @@ async def test_a_run_is_shown_as_it_happens_with_how_things_stood(app: App) -> N
         assert (start.event, start.data) == ("", {})
         feedback_id = await teach(app)
         await work(app)
-        heard = await take(stream, 9)
+        heard = await take(stream, 10)
     assert [one.event for one in heard] == [
         "feedback.claimed",
         "feedback.matched",
         "run.started",
         "model.called",
+        "case.added",
         "change.applied",
         "tool.called",
         "model.called",
@@ -106,11 +107,11 @@ async def test_a_run_is_shown_as_it_happens_with_how_things_stood(app: App) -> N
         "feedback.finished",
     ]
     states = [one.data["state"]["feedback"] for one in heard]
-    assert [state["status"] for state in states] == ["processing"] * 8 + ["completed"]
-    assert [state["usage"]["model_calls"] for state in states] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert [state["status"] for state in states] == ["processing"] * 9 + ["completed"]
+    assert [state["usage"]["model_calls"] for state in states] == [0, 0, 0, 1, 1, 1, 1, 2, 2, 2]
     assert [one.data["name"] for one in heard] == [one.event for one in heard]
     assert {one.data["ids"]["feedback_id"] for one in heard} == {feedback_id}
-    applied = heard[4].data
+    applied = heard[5].data
     assert applied["state"]["change"]["status"] == "applied"
     assert applied["state"]["candidate"]["usage"]["model_calls"] == 1
     assert applied["ids"]["change_id"]

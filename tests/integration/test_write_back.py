@@ -52,7 +52,8 @@ async def test_every_kind_of_change_arrives_as_the_platform_has_it(world: Writin
     made = await world.rule("승인 한도", 100)
     rule_id = str(made.target_id)
     await world.rule("승인 한도", 500, rule_id=rule_id, mode=MergeMode.EXTEND)
-    await world.rule("승인 한도", 900, rule_id=rule_id, mode=MergeMode.REPLACE)
+    replaced = {"mode": MergeMode.REPLACE, "no_more": (100, 500)}
+    await world.rule("승인 한도", 900, rule_id=rule_id, **replaced)  # type: ignore[arg-type]
     await world.skill("refund")
     await world.skill("refund", "second", update=True)
     await world.deliver()

@@ -28,6 +28,7 @@ from core.domain.models import (
     SkillRequest,
     SubmitContext,
 )
+from core.domain.models.cases import CaseBody, Check
 from core.domain.models.deliveries import Delivery, DeliveryFilter
 from tests.contracts.suites.outbox import Clock
 from tests.support.api import settings_of
@@ -97,16 +98,30 @@ class WritingBack:
         )
 
     async def rule(
-        self, name: str, *over: int, rule_id: str | None = None, mode: MergeMode | None = None
+        self,
+        name: str,
+        *over: int,
+        rule_id: str | None = None,
+        mode: MergeMode | None = None,
+        no_more: Sequence[int] = (),
     ) -> Receipt:
-        """Create a decision table with a row for each amount, or change one."""
+        """Create a decision table with a row for each amount, or change one.
+
+        `no_more` are amounts that no row is to decide from now on.
+        """
         rows = tuple(
             RowEdit(inputs={"금액": f"{n}"}, outputs={"승인자": f'"팀장 {n}"'}) for n in over
         )
         operation = Operation.UPDATE if rule_id else Operation.CREATE
         draft = RuleDraft(name=name, rows=rows)
         return await self.submit(
-            RuleRequest(operation=operation, rule=draft, target_id=rule_id, merge_mode=mode)
+            RuleRequest(
+                operation=operation,
+                rule=draft,
+                target_id=rule_id,
+                merge_mode=mode,
+                cases=tuple(CaseBody(check=Check.DECISION, inputs={"금액": n}) for n in no_more),
+            )
         )
 
     async def skill(

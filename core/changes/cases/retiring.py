@@ -14,7 +14,14 @@ from core.decision_table import parse_xml
 from core.decision_table.evaluation.decide import decide
 from core.decision_table.learning.learn import decide_case
 from core.domain.errors import RuleInvalid
-from core.domain.models import Change, DecisionTable, MemoryRequest, MergeMode, RuleRequest
+from core.domain.models import (
+    Change,
+    DecisionTable,
+    MemoryRequest,
+    MergeMode,
+    RestoreRequest,
+    RuleRequest,
+)
 from core.domain.models.cases import Case, CaseOrigin, Check
 from core.domain.text import normal_form
 
@@ -39,6 +46,8 @@ class Corrections:
         change = self._change
         if (older.kind, older.item_id) != (change.kind, change.target_id):
             return False
+        if isinstance(change.request, RestoreRequest):
+            return True  # a person brings back a state with the cases that it had
         said = self._stated.get(asks(older.body))
         if said is not None and said != expects(older.body):
             return self._is_meant(older)
@@ -46,7 +55,14 @@ class Corrections:
             return True
         # What a model or a person has stated gives way to a statement alone.
         is_derived = older.origin is CaseOrigin.DERIVED
-        return is_derived and (self._says_again(older) or self._edits_row(older))
+        gives_way = self._ends(older) or self._says_again(older) or self._edits_row(older)
+        return is_derived and gives_way
+
+    def _ends(self, older: Case) -> bool:
+        """Whether a memory is found no more since its end, which is set, is over."""
+        asked = self._change.request
+        is_end = isinstance(asked, MemoryRequest) and asked.valid_until is not None
+        return is_end and older.body.check is Check.RECALL
 
     def _is_meant(self, older: Case) -> bool:
         """Whether the feedback may be about what an older decision is about.
