@@ -197,7 +197,7 @@ def test_a_dry_run_decides_and_changes_nothing(home: Path) -> None:
         (["history", "show", "nothing"], {}, 5, "not_found"),
         (["knowledge", "show", "nothing"], {}, 5, "not_found"),
         (["feedback", "add", "nothing.jsonl"], {}, 5, "not_found"),
-        (["knowledge", "search", " "], {}, 1, "invalid"),
+        (["knowledge", "search", " ", "--tenant", "t"], {}, 1, "invalid"),
         (["agents", "add", "--id", " ", "--tenant", "t", "--name", "x"], {}, 2, "usage"),
         (["feedback", "add", "--text", "x", "--tenant", "t"], {}, 2, "usage"),
         (["feedback", "add", "--text", " ", "--agent", "a", "--tenant", "t"], {}, 2, "usage"),
