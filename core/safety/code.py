@@ -74,6 +74,7 @@ LANGUAGES = {
 }
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n.*?^---", re.DOTALL | re.MULTILINE)
 _HOOKS = re.compile(r"^hooks[ \t]*:[^\n]*(?:\n(?:[ \t-][^\n]*)?)*", re.MULTILINE)
+_FLOW = dict.fromkeys(map(ord, "{},[]"), "\n")  # each value of `{a: b, c: d}` on a line
 _SUFFIX = re.compile(r"\.([A-Za-z0-9]{1,12})$")
 
 
@@ -85,11 +86,8 @@ def code_findings(
     `text` and `folded` have the same length; the second is in lower case.
     """
     yield from _tools(folded, is_skill=is_skill)
-    if is_skill and (head := _HEAD.match(text)):
-        # Commands that a coding tool runs by itself.
-        for hooks in _HOOKS.finditer(text, 0, head.end()):
-            for code, start, end in _of_data(hooks[0], config):
-                yield code, hooks.start() + start, hooks.start() + max(end, start + 1)
+    if is_skill:
+        yield from _of_hooks(text, config)
     for block in _blocks(text, place):
         for code, start, end in findings_of(block, config):
             yield code, block.start + start, block.start + max(end, start + 1)
@@ -112,6 +110,15 @@ def _of(language: str, code: str, around: Surroundings) -> Sequence[Found]:
         return list(other_findings(code, around)) if parsed is None else parsed
     find = shell_findings if language == "shell" else other_findings
     return list(find(code, around))
+
+
+def _of_hooks(text: str, config: ScreenConfig) -> Iterator[Found]:
+    """Yield what the commands in a skill's `hooks` do, which coding tools run by themselves."""
+    head = _HEAD.match(text)
+    for hooks in _HOOKS.finditer(text, 0, head.end()) if head else ():
+        for code in (hooks[0], hooks[0].translate(_FLOW)):
+            for found, start, end in _of_data(code, config):
+                yield found, hooks.start() + start, hooks.start() + max(end, start + 1)
 
 
 def _blocks(text: str, place: str) -> Iterator[Block]:

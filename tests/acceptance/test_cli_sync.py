@@ -93,6 +93,9 @@ def test_edits_by_hand_are_told_and_come_in_as_feedback(home: Home, shop: Path) 
     main.write_text(edited, "utf-8")
     assert "where it was already" in of_a(home, shop, "--take-edits")[2]
     assert len(home.items("feedback", "list")) == 1
+    main.write_text("# No block\n", "utf-8")
+    assert of_a(home, shop, "--take-edits")[0] == 6
+    assert len(home.items("feedback", "list")) == 1
     main.write_text(edited, "utf-8")
     code, out, _ = of_a(home, shop, "--overwrite")
     assert (code, out.splitlines()[-1]) == (0, "wrote CLAUDE.md")

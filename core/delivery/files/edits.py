@@ -29,7 +29,7 @@ class Edit:
     """A change by hand in a managed block or file.
 
     `diff` is from what would be written to what is there, `said` what it says, in words that can be
-    fed back, one piece for each.
+    fed back, one piece for each; nothing of a block that is gone.
     """
 
     path: str
@@ -140,7 +140,8 @@ def _of_block(place: Place) -> Edit | None:
         return None
     if place.known is not None and digest(there) == place.known.sha256:
         return None
-    said = [*_said(place.path, there, place.known, wanted)]
+    # A block that is gone as a whole says nothing about what was in it.
+    said = [*_said(place.path, there, place.known, wanted)] if found else []
     return Edit(place.path, _diff(place.path, body, there), said)
 
 

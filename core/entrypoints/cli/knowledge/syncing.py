@@ -224,7 +224,8 @@ class _Job:
                 self.fed.setdefault(path, []).append(taken.id)
                 known = "" if taken.new else ", where it was already"
                 talk(f"{path}: taken in as feedback {taken.id}{known}")
-        return self.asked.takes_edits or self.asked.overwrites
+        is_taken = self.asked.takes_edits and all(edit.said for edit in edits)
+        return is_taken or self.asked.overwrites
 
     async def work(self) -> Synced:
         """Write once, and tell what came of it. Raises SkillWorkerError."""
