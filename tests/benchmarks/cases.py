@@ -12,7 +12,7 @@ from statistics import median, quantiles
 
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.case_runner import PostgresCaseRunner
-from core.adapters.postgres.cases import MOST_IN_REACH, PostgresCases
+from core.adapters.postgres.cases import PostgresCases
 from core.adapters.postgres.queries import Pool, connection
 from core.adapters.postgres.search import PostgresSearch
 from core.changes.cases.deriving import derive, question_of
@@ -31,7 +31,15 @@ from core.domain.models import (
     RuleDraft,
     Snapshot,
 )
-from core.domain.models.cases import Case, CaseBody, CaseOrigin, CaseRole, CaseStatus, Check
+from core.domain.models.cases import (
+    MOST_IN_REACH,
+    Case,
+    CaseBody,
+    CaseOrigin,
+    CaseRole,
+    CaseStatus,
+    Check,
+)
 from core.knowledge.search.documents import SearchDocument
 from core.testing.determinism import counting_ids
 from tests.benchmarks.search_database import database

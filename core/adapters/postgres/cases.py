@@ -27,6 +27,7 @@ from core.domain.errors import NotFound
 from core.domain.messages import Message
 from core.domain.models import NO_USAGE, Change, Kind, RunEvent, Scope
 from core.domain.models.cases import (
+    MOST_IN_REACH,
     Case,
     CaseCounts,
     CaseFilter,
@@ -39,7 +40,6 @@ from core.domain.observers import nobody, nowhere
 from core.domain.paging import Position, decode_cursor, encode_cursor, query_digest
 from core.domain.ports import Observer, Routes
 
-MOST_IN_REACH = 50
 _KINDS = (Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL)
 
 
@@ -129,7 +129,7 @@ class PostgresCases:
             "cases.note",
             by_change=by_change,
             ids=[result.case.id for result in results],
-            statuses=[status_of(result) for result in results],
+            statuses=[result.status for result in results],
             notes=["" if result.passed else str(result.why) for result in results],
             said=[None if result.passed else to_said(result.why) for result in results],
         )
@@ -141,13 +141,6 @@ class PostgresCases:
             self._pool, "cases.counts", tenant_id=tenant_id, kind=kind, items=[*item_ids]
         )
         return {row.pop("item_id"): CaseCounts.model_validate(row) for row in rows}
-
-
-def status_of(result: CaseResult) -> CaseStatus:
-    """Return the status of a case after a run: one that could not be run is unproved."""
-    if result.passed is None:
-        return CaseStatus.UNPROVED
-    return CaseStatus.GREEN if result.passed else CaseStatus.RED
 
 
 async def reach_on(conn: Connection, change: Change, limit: int) -> Sequence[Case]:

@@ -14,20 +14,18 @@ from core.changes.cases.words import asked_words
 from core.domain.messages import Message
 from core.domain.models import Change, Kind, Operation, Origin
 from core.domain.models.cases import (
+    MOST_IN_REACH,
     Case,
     CaseBody,
     CaseFilter,
     CaseOrigin,
     CaseResult,
     CaseRole,
-    CaseStatus,
     CasesTried,
     Check,
 )
 from core.domain.ports import CaseRunner, Cases
 from core.knowledge.search.tokens import term_counts
-
-MOST_IN_REACH = 50
 
 Derive = Callable[[Change, Mapping[str, bytes]], Sequence[CaseBody]]
 Outcome = tuple[bool | None, CaseResult]
@@ -248,13 +246,10 @@ def _said_elsewhere(change: Change, older: Sequence[Outcome]) -> Sequence[CaseRe
 def _after(change: Change, before: bool | None, result: CaseResult) -> Case:
     """Return a case of a change as it stands after it was run."""
     proves = before is False and result.passed is True and can_prove(result.case, change)
-    status = CaseStatus.UNPROVED
-    if result.passed is not None:
-        status = CaseStatus.GREEN if result.passed else CaseStatus.RED
     return result.case.model_copy(
         update={
             "role": CaseRole.PROOF if proves else CaseRole.REGRESSION,
-            "status": status,
+            "status": result.status,
             "note": "" if result.passed else result.why,
         }
     )

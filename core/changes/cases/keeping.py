@@ -156,4 +156,4 @@ def _case(item: BareItem, change: Change, body: CaseBody) -> Case:
 
 
 def _runs(case: Case) -> bool:
-    return case.status is not CaseStatus.DISABLED and case.body.check is not Check.BEHAVIOUR
+    return case.is_on and case.body.check is not Check.BEHAVIOUR

@@ -11,6 +11,8 @@ from pydantic import AliasChoices, Field, JsonValue
 from core.domain.models.base import Model, Text
 from core.domain.models.knowledge import Kind
 
+MOST_IN_REACH = 50  # older cases that are run for one change; the rest is run once a day
+
 
 class Check(StrEnum):
     """How a case is checked. All but `BEHAVIOUR` give the same answer each time, without a model.
@@ -127,6 +129,13 @@ class CaseResult(Model):
     passed: bool | None
     why: Text = ""
     found: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> CaseStatus:
+        """What is known of the case by this run."""
+        if self.passed is None:
+            return CaseStatus.UNPROVED
+        return CaseStatus.GREEN if self.passed else CaseStatus.RED
 
 
 class CaseFilter(Model):

@@ -161,25 +161,12 @@ def learn_from(
 async def _importer(
     opened: App, agent_id: str, tenant: str | None, *, dry_run: bool, in_place: bool
 ) -> Importer:
-    from core.app.dry_run import DrySkills
-    from core.domain.input_formats.agents import tenants_by_agent
+    from core.entrypoints.cli.knowledge.importing import importer_for
     from core.entrypoints.cli.knowledge.tenants import known_agent
-    from core.knowledge.transfer.importer import Importer
-    from core.knowledge.transfer.owners import Owners
 
     agent = await known_agent(opened, agent_id, tenant)
-    tenants = tenants_by_agent(await opened.stores.agents.list())
-    skills = opened.stores.skills
-    return Importer(
-        gate=opened.gate,
-        changes=opened.stores.changes,
-        knowledge=opened.stores.knowledge,
-        skills=skills,
-        owners=Owners(tenants, agent.tenant_id, agent.id),
-        origin="",
-        replace=in_place,
-        dry_run=dry_run,
-        remember=skills.remember if isinstance(skills, DrySkills) else None,
+    return await importer_for(
+        opened, agent.tenant_id, agent.id, origin="", replace=in_place, dry_run=dry_run
     )
 
 

@@ -189,15 +189,36 @@ async def _work(
 
 
 async def _importer(opened: App, asked: _Asked, *, dry_run: bool) -> Importer:
-    from core.app.dry_run import DrySkills
-    from core.domain.input_formats.agents import tenants_by_agent
     from core.entrypoints.cli.knowledge.tenants import known_agent
-    from core.knowledge.transfer.importer import Importer
-    from core.knowledge.transfer.owners import Owners
 
     tenant_id = asked.tenant_id
     if asked.agent_id is not None:
         tenant_id = (await known_agent(opened, asked.agent_id, tenant_id)).tenant_id
+    return await importer_for(
+        opened,
+        tenant_id,
+        asked.agent_id,
+        origin="stdin" if str(asked.file) == "-" else asked.file.name,
+        replace=asked.replace,
+        dry_run=dry_run,
+    )
+
+
+async def importer_for(
+    opened: App,
+    tenant_id: str | None,
+    agent_id: str | None,
+    *,
+    origin: str,
+    replace: bool,
+    dry_run: bool,
+) -> Importer:
+    """Return what brings knowledge in, to this tenant and agent where they are given."""
+    from core.app.dry_run import DrySkills
+    from core.domain.input_formats.agents import tenants_by_agent
+    from core.knowledge.transfer.importer import Importer
+    from core.knowledge.transfer.owners import Owners
+
     tenants = tenants_by_agent(await opened.stores.agents.list())
     skills = opened.stores.skills
     return Importer(
@@ -205,9 +226,9 @@ async def _importer(opened: App, asked: _Asked, *, dry_run: bool) -> Importer:
         changes=opened.stores.changes,
         knowledge=opened.stores.knowledge,
         skills=skills,
-        owners=Owners(tenants, tenant_id, asked.agent_id),
-        origin="stdin" if str(asked.file) == "-" else asked.file.name,
-        replace=asked.replace,
+        owners=Owners(tenants, tenant_id, agent_id),
+        origin=origin,
+        replace=replace,
         dry_run=dry_run,
         remember=skills.remember if isinstance(skills, DrySkills) else None,
     )
