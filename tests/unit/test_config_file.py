@@ -79,6 +79,11 @@ def test_a_wrong_file_is_named_with_its_setting_and_its_line(tmp_path: Path) -> 
     [
         ("rule: []", "line 1: rule: there is no 'rule' here: is 'rules' meant"),
         ("mcp_tools:\n  pods: {run: bad}", r"line 2: mcp_tools.pods.run: .*destructive"),
+        ("rules: 5", "line 1: rules is no list"),
+        ("screen: {second_look: 3}", "line 1: screen.second_look is no text"),
+        ("cases:\n  behaviour: {runs: many}", "line 2: cases.behaviour.runs is no whole number"),
+        ("cases: {behaviour: {runs: -1}}", "line 1: cases.behaviour.runs has to be >= 0"),
+        ("audit: 5", "line 1: audit is no object"),
         ("xyz: 1", "there is no 'xyz' here, but .*rules"),
         ("rules: []\n\nrules: []", "line 3: 'rules' stands there twice"),
         ("rules: [", "no YAML"),

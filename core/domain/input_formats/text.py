@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from core.domain.messages import Message, joined
+from core.domain.messages import Message, joined, said
 from core.domain.models.moments import MOMENT_ERROR
 from core.domain.text import has_lone_surrogate
 
@@ -17,14 +17,27 @@ if TYPE_CHECKING:
 
 MAX_NAME_CHARS = 200
 NONE_OF = "none_of"  # a type of error of our own
-# pydantic's error types, and what we call the type that was expected.
+# The type that was expected, by pydantic's types of errors.
 _NOT_OF_TYPE = {
-    "string_type": "text",
-    "string_unicode": "text",
-    "tuple_type": "list",
-    "dict_type": "object",
-    "model_type": "object",
-    "invalid-json-value": "JSON value",
+    kind: wanted
+    for wanted, kinds in {
+        Message("type.text"): "string_type string_unicode string_sub_type",
+        Message("type.whole_number"): "int_type int_parsing int_parsing_size int_from_float",
+        Message(
+            "type.number"
+        ): "float_type float_parsing finite_number decimal_type decimal_parsing",
+        Message("type.truth"): "bool_type bool_parsing",
+        Message("type.list"): "list_type tuple_type set_type frozen_set_type iterable_type",
+        Message("type.object"): "dict_type mapping_type model_type model_attributes_type",
+        Message("type.json"): "invalid-json-value",
+    }.items()
+    for kind in kinds.split()
+}
+_BOUNDS = {
+    "greater_than": ">",
+    "greater_than_equal": ">=",
+    "less_than": "<",
+    "less_than_equal": "<=",
 }
 _CHOICES = {"enum", "literal_error"}
 _GIVEN_CHARS = 80
@@ -83,18 +96,10 @@ def explain(error: ValidationError) -> str:
     details = error.errors(include_url=False)
     around = {detail["loc"][:end] for detail in details for end in range(len(detail["loc"]))}
     return joined(
-        _explained(detail["type"], detail["loc"], detail["msg"], _context(detail))
+        explain_one(detail)
         for detail in details
         if not (detail["type"] == "too_short" and detail["loc"] in around)
     )
-
-
-def _context(detail: ErrorDetails) -> Mapping[str, object]:
-    """Return the context of a problem; of a value that is none of several, with that value."""
-    context = detail.get("ctx", {})
-    if detail["type"] in _CHOICES and isinstance(detail["input"], str | int | float):
-        return {"given": repr(detail["input"])[:_GIVEN_CHARS], "known": context["expected"]}
-    return context
 
 
 def of_field(field: str, problem: str) -> Message:
@@ -102,13 +107,13 @@ def of_field(field: str, problem: str) -> Message:
     return Message("field.wrong", field=field, why=problem)
 
 
-def _explained(
-    kind: str, loc: tuple[int | str, ...], message: str, context: Mapping[str, object]
-) -> str:
-    field = ".".join(map(str, loc))
-    if kind == NONE_OF or (kind in _CHOICES and "given" in context):
-        given, known = str(context["given"]), str(context["known"])
-        return Message("field.none_of", field=field, given=given, known=known)
+def explain_one(detail: ErrorDetails) -> str:
+    """Return one problem of a validation error: its field, and the reason in words of ours."""
+    kind, field = detail["type"], ".".join(map(str, detail["loc"]))
+    context, given = detail.get("ctx", {}), _given(detail["input"])
+    if kind == NONE_OF or (kind in _CHOICES and given):
+        known = str(context.get("known", context.get("expected")))
+        return Message("field.none_of", field=field, given=context.get("given", given), known=known)
     if kind == MOMENT_ERROR:
         return Message("field.wrong", field=field, why=str(context["why"]))
     if kind == "missing":
@@ -116,6 +121,16 @@ def _explained(
     if kind == "extra_forbidden":
         return Message("field.unknown", field=field)
     if kind in _NOT_OF_TYPE:
-        return Message("field.type", field=field, type=_NOT_OF_TYPE[kind])
-    why = f"{message[:1].lower()}{message[1:]}"
+        return Message("field.type", field=field or Message("field.whole"), type=_NOT_OF_TYPE[kind])
+    if kind in _BOUNDS:
+        bound = f"{_BOUNDS[kind]} {next(iter(context.values()))}"
+        return Message("field.out_of_bounds", field=field or Message("field.whole"), bound=bound)
+    why = detail["msg"]
+    ours = context.get("error")
+    why = said(ours) if isinstance(ours, ValueError) else f"{why[:1].lower()}{why[1:]}"
     return Message("field.of_pydantic", field=field, why=why) if field else why
+
+
+def _given(value: object) -> str:
+    """Return a value as an error shows it; "" where it is no single one."""
+    return repr(value)[:_GIVEN_CHARS] if isinstance(value, str | int | float) else ""

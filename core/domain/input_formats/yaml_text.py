@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from core.domain.messages import Message, joined, said
+from core.domain.input_formats.text import explain_one
+from core.domain.messages import Message, joined
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -75,13 +76,13 @@ def _repeated(node: yaml.Node) -> Iterator[Message]:
 
 def _told(model: type[BaseModel], root: yaml.Node, detail: ErrorDetails) -> Message:
     place = detail["loc"]
-    ours = detail.get("ctx", {}).get("error")
-    why = said(ours) if isinstance(ours, ValueError) else detail["msg"]
+    why = explain_one(detail)
     if detail["type"] == "extra_forbidden":
-        why = _unknown(str(place[-1]), sorted(_keys(model, place[:-1])))
-    field = ".".join(map(str, place)) or Message("field.whole")
-    told = Message("field.of_pydantic", field=field, why=why)
-    return Message("yaml.at_line", n=_line(root, place), why=told)
+        unknown = _unknown(str(place[-1]), sorted(_keys(model, place[:-1])))
+        why = Message("field.of_pydantic", field=".".join(map(str, place)), why=unknown)
+    elif not place:
+        why = Message("field.of_pydantic", field=Message("field.whole"), why=why)
+    return Message("yaml.at_line", n=_line(root, place), why=why)
 
 
 def _unknown(name: str, known: Sequence[str]) -> Message:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from typing import cast
 
@@ -31,6 +32,7 @@ MOST_BODY = 2**20
 MOST_LINE = 2**21  # bytes of a message over stdio
 MOST_SESSIONS = 2_000
 CHUNK = 2**16
+LAST_ANSWERS = 10.0  # seconds that what was asked may take after the end of stdin
 
 
 def make_server(app: App, who: WhoAsks, tenant_id: str | None = None) -> KnowledgeServer:
@@ -83,8 +85,10 @@ async def over_stdio(app: App, caller: Caller, stop: asyncio.Event) -> None:
     """
     server = make_server(app, lambda _request: caller, caller.session.principal.tenant_id)
     with _own_stdout() as number:
-        out = anyio.wrap_file(os.fdopen(number, "w", encoding="utf-8", newline="\n"))
-        lines = cast("anyio.AsyncFile[str]", _Lines())
+        asked = _Asked()
+        file = anyio.wrap_file(os.fdopen(number, "w", encoding="utf-8", newline="\n"))
+        out = cast("anyio.AsyncFile[str]", _Answers(file, asked))
+        lines = cast("anyio.AsyncFile[str]", _Lines(asked))
         serving = asyncio.ensure_future(_serve(server, lines, out))
         stopping = asyncio.ensure_future(stop.wait())
         await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -116,13 +120,69 @@ def _own_stdout() -> Iterator[int]:
         os.dup2(number, 1)
 
 
+class _Asked:
+    """The requests that wait for an answer: at the end of stdin the SDK would drop them."""
+
+    def __init__(self) -> None:
+        self._ids: set[str] = set()
+        self._none = asyncio.Event()
+        self._none.set()
+
+    def see(self, line: str) -> None:
+        """Note the request that a line from the client is, if it is one."""
+        message = _message(line)
+        if "method" in message and "id" in message:
+            self._ids.add(str(message["id"]))
+            self._none.clear()
+
+    def answer(self, line: str) -> None:
+        """Note the answer that a line to the client is, if it is one."""
+        message = _message(line)
+        if "method" not in message:
+            self._ids.discard(str(message.get("id")))
+        if not self._ids:
+            self._none.set()
+
+    async def none(self) -> None:
+        """Return when all are answered, or after the seconds that a client may expect us to."""
+        try:
+            await asyncio.wait_for(self._none.wait(), LAST_ANSWERS)
+        except TimeoutError:
+            log.warning("mcp.unanswered", n=len(self._ids), seconds=LAST_ANSWERS)
+
+
+def _message(line: str) -> Mapping[str, object]:
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+class _Answers:
+    """The file that answers are written to, one at a time."""
+
+    def __init__(self, file: anyio.AsyncFile[str], asked: _Asked) -> None:
+        self._file, self._asked = file, asked
+        self._last = ""
+
+    async def write(self, text: str) -> None:
+        self._last = text
+        await self._file.write(text)
+
+    async def flush(self) -> None:
+        await self._file.flush()
+        self._asked.answer(self._last)
+
+
 class _Lines:
     """The lines of stdin, from a thread that no stop waits for.
 
     It reads the descriptor itself: a thread inside Python's buffer would hold its lock at exit.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, asked: _Asked) -> None:
+        self._asked = asked
         self._parts: asyncio.Queue[bytes] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
         threading.Thread(target=self._read, name="stdin", daemon=True).start()
@@ -140,14 +200,25 @@ class _Lines:
                 return
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """Yield line by line; one that is too long is passed over."""
+        """Yield line by line, the last also without its end; one that is too long is passed over.
+
+        After the last line it ends when what was asked is answered.
+        """
         rest, is_over = b"", False
         while part := await self._parts.get():
             *whole, rest = (rest + part).split(b"\n")
             for line in whole:
                 if not is_over and line.strip():
-                    yield line.decode("utf-8", "replace")
+                    yield self._seen(line)
                 is_over = False
             if len(rest) > MOST_LINE:
                 log.warning("mcp.too_long", most=MOST_LINE)
                 rest, is_over = b"", True
+        if rest.strip() and not is_over:
+            yield self._seen(rest)
+        await self._asked.none()
+
+    def _seen(self, line: bytes) -> str:
+        text = line.decode("utf-8", "replace")
+        self._asked.see(text)
+        return text
