@@ -70,6 +70,29 @@ def test_what_knowledge_sync_wrote_is_not_learnt_again(tmp_path: Path) -> None:
     assert not found.troubles
 
 
+def test_a_skill_that_stands_in_several_places_is_read_once(tmp_path: Path) -> None:
+    skill = "---\nname: {0}\ndescription: d\n---\nx\n"
+    files = {
+        ".agents/skills/one/SKILL.md": skill.format("one"),
+        ".agents/skills/two/SKILL.md": skill.format("two"),
+        ".codex/skills/one/SKILL.md": skill.format("one"),
+        ".cursor/skills/two/SKILL.md": skill.format("two") + "other steps\n",
+        ".github/skills/three/SKILL.md": skill.format("three"),
+    }
+    for folder in (".claude/skills", ".cursor/skills"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / ".claude/skills/one").symlink_to("../../.agents/skills/one")
+    (tmp_path / ".cursor/skills/away").symlink_to("/tmp")
+    found = read(tmp_path, files)
+    assert [one.path for one in found.skills] == [
+        ".agents/skills/one",
+        ".agents/skills/two",
+        ".github/skills/three",
+    ]
+    assert [one[0] for one in troubles(found)] == [".cursor/skills/away", ".cursor/skills/two"]
+    assert "'two' that is read from another folder" in troubles(found)[1][2]
+
+
 def test_scopes_of_four_tools_are_stated_in_the_text(tmp_path: Path) -> None:
     found = read(
         tmp_path,

@@ -33,7 +33,8 @@ MAX_INCLUDES = 1_000  # of one file
 SYNC_RECORD = ".skill-worker/sync.json"
 _NESTED = frozenset(("AGENTS.md", "CLAUDE.md"))
 _HIDDEN = frozenset((".claude", ".cursor", ".github"))
-_SKILLS = ".claude/skills"
+# Where coding tools look for skills; of one that stands in several, the first is read.
+_SKILLS = tuple(f"{tool}/skills" for tool in (".claude", ".agents", ".codex", ".cursor", ".github"))
 _TEXTS = frozenset((".md", ".mdc", ".markdown", ".txt", ""))
 
 
@@ -152,7 +153,7 @@ class _Reader:
                 for name in folders
                 if name not in LITTER
                 and (not name.startswith(".") or (not here and name in _HIDDEN))
-                and here + name != _SKILLS
+                and here + name not in _SKILLS
             ]
             yield from (here + name for name in files if _is_read(here + name))
 
@@ -259,36 +260,49 @@ class _Reader:
                 self._found.tables.append(Table(path, parse_xml(cut.xml).name, cut.xml))
 
     def _read_skills(self) -> None:
-        for path in self._skill_folders():
+        seen: dict[str, Bundle] = {}
+        for path in (path for place in _SKILLS for path in self._skill_folders(place)):
             whole = os.path.join(self._root, path)
             if os.path.islink(whole):
-                self._trouble(path, 1, Message("instructions.link"))
+                if not self._is_skill_elsewhere(whole):
+                    self._trouble(path, 1, Message("instructions.link"))
                 continue
             try:
                 bundle = read_skill_folder(Path(whole)).bundle
             except NoSkill as error:
                 for problem in error.problems:
                     self._trouble(f"{path}/{problem.path}".rstrip("/"), 1, problem.message)
+                continue
             except (BundleInvalid, InvalidInput) as error:
                 self._trouble(path, 1, error.message)
-            else:
-                name = read_frontmatter(bundle.document).name
-                self._found.skills.append(Skill(path, Bundle(name=name, files=bundle.files)))
+                continue
+            skill = Bundle(name=read_frontmatter(bundle.document).name, files=bundle.files)
+            known = seen.setdefault(name_key(skill.name), skill)
+            if known is skill:
+                self._found.skills.append(Skill(path, skill))
+            elif known != skill:
+                self._trouble(path, 1, Message("instructions.skill_differs", name=skill.name))
 
-    def _skill_folders(self) -> Iterator[str]:
-        """Yield the folders of skills that people wrote."""
-        parents = (".claude", _SKILLS)
-        if any(os.path.islink(os.path.join(self._root, one)) for one in parents):
-            self._trouble(_SKILLS, 1, Message("instructions.link"))
+    def _is_skill_elsewhere(self, whole: str) -> bool:
+        """Whether a link is to a folder that is read at its own place."""
+        there = os.path.relpath(os.path.realpath(whole), self._root)
+        return posixpath.dirname(there) in _SKILLS and os.path.isdir(whole)
+
+    def _skill_folders(self, place: str) -> Iterator[str]:
+        """Yield the folders of skills that people wrote, in one of the places of skills."""
+        parents = (posixpath.dirname(place), place)
+        link = next((one for one in parents if os.path.islink(f"{self._root}/{one}")), None)
+        if link is not None:
+            there = os.path.relpath(os.path.realpath(f"{self._root}/{place}"), self._root)
+            if there not in _SKILLS:
+                self._trouble(place, 1, Message("instructions.link"))
             return
         try:
-            entries = sorted(
-                os.scandir(os.path.join(self._root, _SKILLS)), key=lambda one: one.name
-            )
+            entries = sorted(os.scandir(os.path.join(self._root, place)), key=lambda one: one.name)
         except OSError:
             return
         for entry in entries:
-            path = f"{_SKILLS}/{entry.name}"
+            path = f"{place}/{entry.name}"
             is_ours = any(known == path or known.startswith(path + "/") for known in self._synced)
             if is_ours or not (entry.is_dir() or entry.is_symlink()):
                 continue
