@@ -182,6 +182,7 @@ async def test_an_open_edit_survives_the_loss_of_the_page(
     editor = page.locator("textarea").first
     await editor.wait_for()
     assert await editor.input_value() == "금액은 원화로만 적는다"
+    assert await page.get_by_text("변경안이 바뀌었습니다").count() == 0
     await page.get_by_role("button", name="저장").click()
     await page.get_by_text("에이전트 안에서 reviewer이(가) 수정한 부분").click()
     assert await page.locator("details .diff").get_by_text(FACT[:8]).first.is_visible()
@@ -189,6 +190,21 @@ async def test_an_open_edit_survives_the_loss_of_the_page(
     await page.get_by_role("button", name="승인").wait_for()
     assert await page.get_by_text("이어서 수정").count() == 0
     assert (await _only(console, tenant))["edited_by"] == "reviewer"
+
+
+async def test_a_draft_of_an_earlier_state_is_shown_with_what_is_there_now(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await facing_a_change(console, page, enter)
+    await page.keyboard.press("e")
+    await page.locator("textarea").first.fill("금액은 원화로만 적는다")
+    waiting = await _only(console, tenant)
+    await console.edit(waiting, "금액은 달러로만 적는다")
+    await page.reload()
+    await page.get_by_role("button", name="이어서 수정").click()
+    assert await page.locator("textarea").first.input_value() == "금액은 원화로만 적는다"
+    await page.get_by_text("변경안이 바뀌었습니다").wait_for()
+    assert await page.locator(".editor .code").inner_text() == "금액은 달러로만 적는다"
 
 
 async def test_of_two_reviewers_one_decides_and_the_other_is_told_who(

@@ -163,6 +163,13 @@ class Console:
             body = {"seen": change["content_hash"]}
             return await http.post(f"/v1/changes/{change['id']}/approve", json=body)
 
+    async def edit(self, change: Data, content: str) -> None:
+        """Put another text in the place of that of a change as it was listed."""
+        async with self.client() as http:
+            body = {"seen": change["content_hash"], "content": content}
+            answer = await http.post(f"/v1/changes/{change['id']}/edit", json=body)
+            assert answer.is_success, answer.text
+
     async def get(self, path: str, **query: str) -> Data:
         """Return an answer of the API."""
         async with self.client() as http:

@@ -52,20 +52,36 @@ def offer_drafts(
 
     name = f"draft-{place.id}"
     ui.on(name, offer)
-    prefix, event = json.dumps(_key(visit, change.id, "")), json.dumps(name)
+    prefix, event = json.dumps(_prefix(visit, change.id)), json.dumps(name)
     ui.run_javascript(
         f"const found = draftsOf({prefix}); if (Object.keys(found).length)"
         f" emitEvent({event}, found)"
     )
 
 
-def _key(visit: Visit, change_id: str, path: str) -> str:
-    """Return the name under which the browser keeps an unsaved text, for this person alone."""
-    return f"draft:{visit.session.principal.name}:{change_id}:{path}"
+def _prefix(visit: Visit, change_id: str) -> str:
+    """Return how the names begin under which the browser keeps unsaved texts of this person."""
+    return f"draft:{visit.session.principal.name}:{change_id}:"
+
+
+def _key(visit: Visit, change: ChangeHead, path: str) -> str:
+    """Return the name of an unsaved text, which says of which state of the change it is."""
+    return f"{_prefix(visit, change.id)}{change.content_hash}:{path}"
 
 
 def _forget(visit: Visit, change_id: str) -> None:
-    ui.run_javascript(f"dropDrafts({json.dumps(_key(visit, change_id, ''))})")
+    ui.run_javascript(f"dropDrafts({json.dumps(_prefix(visit, change_id))})")
+
+
+def _typed(drafts: Mapping[str, str], change: ChangeHead) -> tuple[Mapping[str, str], bool]:
+    """Return the drafts by path, and whether the change has moved since they were typed."""
+    by_state: dict[str, dict[str, str]] = {}
+    for key, text in drafts.items():
+        state, _, path = key.partition(":")
+        by_state.setdefault(state, {})[path] = text
+    if not by_state or change.content_hash in by_state:
+        return by_state.get(change.content_hash, {}), False
+    return by_state.popitem()[1], True
 
 
 async def open_editor(
@@ -77,15 +93,18 @@ async def open_editor(
 ) -> None:
     """Open the editor on the texts of a change. A text that the checks refuse stays in it.
 
-    `drafts` are texts that were not saved, by path. The browser keeps what is typed.
+    `drafts` are texts that were not saved, by state and path. The browser keeps what is typed. Of
+    an earlier state of the change, they are shown above the text that it has now.
     """
     known = await service.texts(change.id)
     texts = {path: text for path, text in known.items() if len(text) <= MOST}
     large = [path for path in known if path not in texts]
     if not texts:
         raise InvalidInput(_elsewhere(visit, change, large))
-    found = {path: text for path, text in (drafts or {}).items() if path in texts}
-    editor = _Editor(visit, service, change, texts | found, next(iter(found), next(iter(texts))))
+    typed, is_older = _typed(drafts or {}, change)
+    found = {path: text for path, text in typed.items() if path in texts}
+    first = next(iter(found), next(iter(texts)))
+    editor = _Editor(visit, service, change, texts | found, first, texts if is_older else {})
     editor.draw(_elsewhere(visit, change, large) if large else "", save)
 
 
@@ -99,9 +118,10 @@ class _Editor:
         change: ChangeHead,
         texts: dict[str, str],
         path: str,
+        now: Mapping[str, str],
     ) -> None:
         self._visit, self._service, self._change = visit, service, change
-        self._texts, self._path = texts, path
+        self._texts, self._path, self._now = texts, path, now
 
     def draw(self, warning: str, save: Save) -> None:
         """Open the dialog."""
@@ -118,6 +138,7 @@ class _Editor:
             self._choice()
             self._hidden = ui.element("div")
             self._text(title)
+            self._beside = ui.element("div")
             self._warn()
             reach = _ReachFields(self._visit, self._change) if self._change.reach else None
             with ui.row().classes("justify-end full-width"):
@@ -148,19 +169,19 @@ class _Editor:
         self._field = field = ui.textarea(value=self._texts[self._path])
         field.props(f'outlined autofocus counter maxlength={2 * MOST} input-class="editor-text"')
         field.props["aria-label"] = printable(title)
-        field.props["data-draft"] = _key(self._visit, self._change.id, self._path)
+        field.props["data-draft"] = _key(self._visit, self._change, self._path)
         field.classes("full-width")
 
     def _show(self, path: str) -> None:
         self._texts[self._path] = str(self._field.value or "")
         self._path = path
         self._field.value = self._texts[path]
-        self._field.props["data-draft"] = _key(self._visit, self._change.id, path)
+        self._field.props["data-draft"] = _key(self._visit, self._change, path)
         self._field.update()
         self._warn()
 
     def _warn(self) -> None:
-        """Say which characters of the text are not seen in it: a field can mark none."""
+        """Say which characters of the text are not seen in it, and what the change says now."""
         self._hidden.clear()
         parts = visible_parts(self._texts[self._path])
         unseen = sorted({char for char, is_hidden in parts if is_hidden})
@@ -168,6 +189,12 @@ class _Editor:
             with self._hidden:
                 said = self._visit.say("review.unseen")
                 show(el("p", said, " ", join(unseen, " "), class_="banner warn"))
+
+        self._beside.clear()
+        if self._now:
+            with self._beside:
+                show(el("p", self._visit.say("review.draft_older"), class_="banner warn"))
+                show(el("div", printable(self._now[self._path]), class_="code"))
 
     async def _saved(self, reach: _ReachFields | None) -> object:
         self._texts[self._path] = str(self._field.value or "")
