@@ -122,12 +122,24 @@ async def test_without_budget_or_answer_there_is_no_result() -> None:
         ("Pay 5,000 KRW.", "5000 krw", True),
         ("Pay 15,000 KRW.", "5000 KRW", False),
         ("Pay 5,000 KRW.", r"/\d+ KRW/", True),
-        ("anything", "/[/", False),
         ("", "x", False),
     ],
 )
-def test_an_assertion_is_a_text_or_a_pattern(answer: str, asserted: str, is_met: bool) -> None:
-    assert meets(answer, asserted) is is_met
+async def test_an_assertion_is_a_text_or_a_pattern(
+    answer: str, asserted: str, is_met: bool
+) -> None:
+    assert await meets(answer, asserted) is is_met
+
+
+@pytest.mark.parametrize(
+    ("asserted", "why"),
+    [("/(a|aa)+$/", "it could not be checked"), ("/[/", "cannot be read: ")],
+)
+async def test_a_pattern_that_takes_too_long_has_no_result(asserted: str, why: str) -> None:
+    running, _ = runner(answers("a" * 90 + "!"))
+    ((before, one),) = await running.before_and_after(CHANGE, {}, [case(must=[asserted], runs=9)])
+    assert (before, one.passed) == (None, None)
+    assert why in one.why
 
 
 @pytest.mark.parametrize(

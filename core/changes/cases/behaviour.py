@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue, ValidationError
 
+from core.changes.cases.proposed import JUDGED, pattern_in
 from core.changes.cases.running import as_before, says
 from core.decision_table import read_xml, search_text
 from core.domain.errors import RuleInvalid, SkillWorkerError
 from core.domain.messages import Message
 from core.domain.models import Change, Kind, Snapshot
 from core.domain.models.cases import Case, CaseBody, CaseResult, CaseStatus, Check
+from core.domain.patterns import spans, wrong_with
 from core.domain.ports import CaseAnswers, CaseRunner
 from core.domain.text import shorten
 
 EVALS = "evals/evals.json"
-JUDGED = "judge:"
 _MOST_EVALS = 5
 _SHOWN = 160
 _LONGEST_ANSWER = 20_000
@@ -95,18 +96,28 @@ class WithBehaviour:
         if asserted.startswith(JUDGED):
             statement = asserted.removeprefix(JUDGED).strip()
             return await self.answers.judge(change, statement, answer)
-        return meets(answer, asserted)
+        return await meets(answer, asserted)
 
 
-def meets(answer: str, asserted: str) -> bool:
-    """Whether an answer meets an assertion: `/regular expression/`, else a text that it says."""
-    if len(asserted) > 2 and asserted.startswith("/") and asserted.endswith("/"):
-        try:
-            found = re.search(asserted[1:-1], answer[:_LONGEST_ANSWER], re.IGNORECASE)
-        except re.error:
-            return False
-        return found is not None
-    return says(answer, asserted)
+async def meets(answer: str, asserted: str) -> bool:
+    """Whether an answer meets an assertion: `/regular expression/`, else a text that it says.
+
+    Raises SkillWorkerError if the expression cannot be read, or takes too long.
+    """
+    pattern = pattern_in(asserted)
+    if pattern is None:
+        return says(answer, asserted)
+    shown = shorten(pattern, _SHOWN)
+    if why := wrong_with(pattern):
+        raise SkillWorkerError(Message("case.pattern_wrong", pattern=shown, why=why))
+    try:
+        return await asyncio.to_thread(_occurs, pattern, answer[:_LONGEST_ANSWER])
+    except TimeoutError as error:
+        raise SkillWorkerError(Message("case.pattern_slow", pattern=shown)) from error
+
+
+def _occurs(pattern: str, text: str) -> bool:
+    return any(True for _ in spans(pattern, text, ignore_case=True))
 
 
 def cases_of_evals(after: Snapshot, blobs: Mapping[str, bytes]) -> Sequence[CaseBody]:
