@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.changes.cases.behaviour import takes_model
 from core.changes.cases.config import DEFAULT, HOLD, OFF, CaseRules
 from core.changes.cases.proposed import MOST_CHARS, asks, can_prove, own_cases
 from core.changes.cases.retiring import Corrections
@@ -74,8 +75,14 @@ class CaseGate:
     rules: CaseRules = DEFAULT
     derive: Derive = derive_nothing
 
-    async def judge(self, change: Change, blobs: Mapping[str, bytes]) -> Tried:
-        """Return a change with its cases, and what it breaks. Writes nothing."""
+    async def judge(
+        self, change: Change, blobs: Mapping[str, bytes], *, asks: bool = True
+    ) -> Tried:
+        """Return a change with its cases, and what it breaks. Writes nothing.
+
+        Those that take a model are run where it `asks` one, as it is prepared. What the change is
+        on record to break stays broken where it cannot be run.
+        """
         bare = change.model_copy(update={"cases": (), "retires": (), "breaks": (), "tried": None})
         own = self._own(change, blobs)
         if not self.judges(change):
@@ -87,7 +94,7 @@ class CaseGate:
         if not own and not found.cases:
             return self._untried(bare, found.seen)
         wanted = [*own, *found.cases]
-        outcomes = await self.runner.before_and_after(change, blobs, wanted)
+        outcomes = await self._outcomes(change, blobs, wanted, asks=asks)
         return self._judged(bare, outcomes[: len(own)], outcomes[len(own) :], found.seen)
 
     def judges(self, change: Change) -> bool:
@@ -104,8 +111,16 @@ class CaseGate:
         now = await self.cases.reach(change, 0)
         if change.tried is not None and now.seen == change.tried.seen:
             return ()
-        tried = await self.judge(change, blobs)
+        tried = await self.judge(change, blobs, asks=False)
         return [one for one in tried.broken if one.case.id not in change.retires]
+
+    async def _outcomes(
+        self, change: Change, blobs: Mapping[str, bytes], cases: Sequence[Case], *, asks: bool
+    ) -> Sequence[Outcome]:
+        run = [case for case in cases if asks or not takes_model(case)]
+        found = await self.runner.before_and_after(change, blobs, run) if run else ()
+        ended = {one.case.id: (before, one) for before, one in found}
+        return [_or_on_record(change, case, ended.get(case.id)) for case in cases]
 
     def _own(self, change: Change, blobs: Mapping[str, bytes]) -> tuple[Case, ...]:
         if change.after is None or change.undoes or change.kind is Kind.AGENT_SKILLS:
@@ -203,6 +218,17 @@ def _is_caused(change: Change, result: CaseResult) -> bool:
         return True
     said = term_counts(f"{change.after.name}\n{change.after.content}")
     return not all(word in said for word in asked_words(case.body))
+
+
+def _or_on_record(change: Change, case: Case, ended: Outcome | None) -> Outcome:
+    """Return how a case ended; where it could not be run, what it came to as it was prepared."""
+    unasked = CaseResult(case=case, passed=None, why=Message("case.needs_model"))
+    before, result = ended or (None, unasked)
+    if result.passed is None and case.id in change.breaks:
+        return True, result.model_copy(
+            update={"passed": False, "why": Message("case.failed_before", why=result.why)}
+        )
+    return before, result
 
 
 def _adds_line(change: Change) -> bool:

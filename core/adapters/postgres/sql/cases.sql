@@ -69,9 +69,10 @@ WITH found AS (
     WHERE c.tenant_id = %(tenant_id)s AND c.status <> 'disabled'
       AND (f.place < 2 OR %(is_for_all)s OR c.agent_id = %(agent_id)s)
       -- With less than half of the words nothing comes up before what has them. A derived question
-      -- of which all are in the change does not tell the two apart.
+      -- of which all are in the change does not tell the two apart. A task is told in many words.
       AND (f.place < 2 OR f.shared * 2 >= c.words AND (c.origin <> 'derived' OR f.shared < c.words
-                                                       AND c.body ->> 'check' <> 'unsaid'))
+                                                       AND c.body ->> 'check' <> 'unsaid')
+           OR c.body ->> 'check' = 'behaviour' AND f.shared * 4 >= c.words)
     GROUP BY f.id, c.created_at
     ORDER BY place, shared DESC, c.created_at DESC, f.id
     LIMIT %(limit)s * 10
