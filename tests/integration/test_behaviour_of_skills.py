@@ -92,7 +92,7 @@ async def opened(
     database: str, home: Path, desk: Desk, runs: int
 ) -> AsyncIterator[tuple[App, OpenAIServer]]:
     (home / "skill-worker.yaml").write_text(
-        f"cases: {{behaviour: {{runs: {runs}}}}}\nscreen: {{second_look: \"off\"}}\n"
+        f'cases: {{behaviour: {{runs: {runs}}}}}\nscreen: {{second_look: "off"}}\n'
     )
     async with openai_server([]) as server:
         server.always = desk
@@ -133,7 +133,7 @@ async def test_evals_are_proved_within_the_budget_by_a_judge_at_need(
     assert (desk.tasks, desk.judged) == ([LETTER, LETTER], ["the letter is polite"])
     assert (letter.status, letter.role) == (CaseStatus.GREEN, CaseRole.PROOF)
     assert (amount.status, amount.body.runs) == (CaseStatus.UNPROVED, 2)
-    assert "takes 2 answers" in amount.note
+    assert "takes 2 answers" in amount.unrun_why
 
 
 async def test_another_item_that_spoils_the_answers_of_a_skill_is_stopped(

@@ -8,6 +8,7 @@ import pytest
 
 from core.adapters.postgres.queries import Pool, fetch_all
 from core.domain.errors import NotFound, Refused
+from core.domain.messages import Message
 from core.domain.models import (
     Change,
     Kind,
@@ -233,6 +234,26 @@ async def test_since_moves_only_where_the_status_does(world: CaseGateWorld) -> N
     assert red.since is not None
     assert green.since is not None
     assert (red.since > green.since, red.by_change) == (True, change.id)
+
+
+async def test_what_cannot_be_run_any_more_keeps_what_it_came_to(world: CaseGateWorld) -> None:
+    await taught(world, REPORT, recall(WHO))
+    (green,) = await live(world)
+    why = Message("case.needs_sandbox")
+    await world.cases.note([CaseResult(case=green, passed=None, why=why)])
+    (unrun,) = await live(world, status=CaseStatus.GREEN)
+    assert (unrun.since, unrun.unrun_why) == (green.since, why)
+    assert unrun.unrun_since is not None
+    await world.cases.note([CaseResult(case=unrun, passed=None, why="no answer")])
+    (still,) = await live(world)
+    assert (still.unrun_since, still.unrun_why) == (unrun.unrun_since, "no answer")
+    await world.cases.note([CaseResult(case=still, passed=True)])
+    (again,) = await live(world)
+    assert (again.since, again.unrun_since, again.unrun_why) == (green.since, None, "")
+    await world.cases.note([CaseResult(case=again, passed=False, why="gone")])
+    await world.cases.note([CaseResult(case=again, passed=None, why=why)])
+    (red,) = await live(world, status=CaseStatus.RED)
+    assert (red.note, red.unrun_why) == ("gone", why)
 
 
 async def test_cases_are_listed_page_by_page(world: CaseGateWorld) -> None:

@@ -122,17 +122,26 @@ class PostgresCases:
         return await self.get(case_id)
 
     async def note(self, results: Sequence[CaseResult], *, by_change: str | None = None) -> None:
-        if not results:
-            return
-        await execute(
-            self._pool,
-            "cases.note",
-            by_change=by_change,
-            ids=[result.case.id for result in results],
-            statuses=[result.status for result in results],
-            notes=["" if result.passed else str(result.why) for result in results],
-            said=[None if result.passed else to_said(result.why) for result in results],
-        )
+        ran = [result for result in results if result.passed is not None]
+        unrun = [result for result in results if result.passed is None]
+        if ran:
+            await execute(
+                self._pool,
+                "cases.note",
+                by_change=by_change,
+                ids=[result.case.id for result in ran],
+                statuses=[result.status for result in ran],
+                notes=["" if result.passed else str(result.why) for result in ran],
+                said=[None if result.passed else to_said(result.why) for result in ran],
+            )
+        if unrun:
+            await execute(
+                self._pool,
+                "cases.note_unrun",
+                ids=[result.case.id for result in unrun],
+                whys=[str(result.why) for result in unrun],
+                said=[to_said(result.why) for result in unrun],
+            )
 
     async def counts(
         self, tenant_id: str | None, kind: Kind | None, item_ids: Sequence[str]
@@ -225,18 +234,23 @@ def _is_for_all(change: Change) -> bool:
 def case_of(row: DictRow) -> Case:
     """Build a case from a row."""
     said = recalled(row.pop("said", None))
-    return Case.model_validate({**row, "note": said.get(row["note"], row["note"])})
+    texts = {name: said.get(row[name], row[name]) for name in ("note", "unrun_why")}
+    return Case.model_validate({**row, **texts})
 
 
 def _row(case: Case) -> dict[str, object]:
     row = case.model_dump(include={*_PLAIN})
     row["words"] = len(asked_words(case.body))
-    return {**row, "body": Jsonb(case.body.model_dump(mode="json")), "said": to_said(case.note)}
+    return {
+        **row,
+        "body": Jsonb(case.body.model_dump(mode="json")),
+        "said": to_said(case.note, case.unrun_why),
+    }
 
 
 _PLAIN = (
     *("id", "tenant_id", "agent_id", "kind", "item_id", "role", "origin", "status", "note"),
-    *("change_id", "feedback_id", "by"),
+    *("change_id", "feedback_id", "by", "unrun_why"),
 )
 
 

@@ -276,6 +276,7 @@ def _after(change: Change, before: bool | None, result: CaseResult) -> Case:
         update={
             "role": CaseRole.PROOF if proves else CaseRole.REGRESSION,
             "status": result.status,
-            "note": "" if result.passed else result.why,
+            "note": result.why if result.passed is False else "",
+            "unrun_why": result.why if result.passed is None else "",
         }
     )

@@ -52,7 +52,7 @@ class CaseRole(StrEnum):
 
 
 class CaseStatus(StrEnum):
-    """What is known of a case (contracts, section 10). UNPROVED: it has not been run yet."""
+    """What is known of a case (contracts, section 10). UNPROVED: it has never been run."""
 
     GREEN = "green"
     RED = "red"
@@ -92,7 +92,8 @@ class Case(Model):
     """A case of an item. `since` is when its status last changed, `by_change` what changed it.
 
     `change_id` is the change it came with, None if a person added it. `note` is why it is red, or
-    why a person disabled it. Cases of a retracted change are gone with it.
+    why a person disabled it. Where it cannot be run any more, its status stays, and `unrun_since`
+    and `unrun_why` say so. Cases of a retracted change are gone with it.
     """
 
     id: str
@@ -112,6 +113,8 @@ class Case(Model):
     created_at: datetime | None = None
     since: datetime | None = None
     by_change: str | None = None
+    unrun_since: datetime | None = None
+    unrun_why: Text = ""
 
     @property
     def is_on(self) -> bool:
@@ -132,9 +135,9 @@ class CaseResult(Model):
 
     @property
     def status(self) -> CaseStatus:
-        """What is known of the case by this run."""
+        """What is known of the case after this run; where it could not be run, what was before."""
         if self.passed is None:
-            return CaseStatus.UNPROVED
+            return self.case.status
         return CaseStatus.GREEN if self.passed else CaseStatus.RED
 
 

@@ -1,6 +1,6 @@
 -- name: page
 SELECT id, tenant_id, agent_id, kind, item_id, item_name, body, role, origin, status, note, said,
-       change_id, feedback_id, made_by AS by, created_at, since, by_change
+       change_id, feedback_id, made_by AS by, created_at, since, by_change, unrun_since, unrun_why
 FROM live_cases
 WHERE (created_at, id) < (%(at)s::timestamptz, %(id)s)
   AND (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s)
@@ -16,7 +16,7 @@ ORDER BY created_at DESC, id DESC LIMIT %(limit)s
 -- Of any change: what was retired or taken back is still told.
 SELECT c.id, c.tenant_id, c.agent_id, c.kind, c.item_id, coalesce(d.name, c.item_id) AS item_name,
        c.body, c.role, c.origin, c.status, c.note, c.said, c.change_id, c.feedback_id,
-       c.made_by AS by, c.created_at, c.since, c.by_change
+       c.made_by AS by, c.created_at, c.since, c.by_change, c.unrun_since, c.unrun_why
 FROM cases c
 LEFT JOIN search_documents d
     ON d.tenant_id = c.tenant_id AND d.kind = c.kind AND d.item_id = c.item_id
@@ -79,7 +79,7 @@ WITH found AS (
 )
 SELECT c.id, c.tenant_id, c.agent_id, c.kind, c.item_id, c.item_name, c.body, c.role, c.origin,
        c.status, c.note, c.said, c.change_id, c.feedback_id, c.made_by AS by, c.created_at, c.since,
-       c.by_change
+       c.by_change, c.unrun_since, c.unrun_why
 FROM best b
 JOIN live_cases c ON c.id = b.id
 WHERE c.tenant_id = %(tenant_id)s AND c.status <> 'disabled'
@@ -90,9 +90,10 @@ LIMIT %(limit)s
 
 -- name: put
 INSERT INTO cases (id, tenant_id, agent_id, kind, item_id, body, words, role, origin, status, note,
-                   said, change_id, feedback_id, made_by, by_change)
+                   said, change_id, feedback_id, made_by, by_change, unrun_why, unrun_since)
 VALUES (%(id)s, %(tenant_id)s, %(agent_id)s, %(kind)s, %(item_id)s, %(body)s, %(words)s, %(role)s,
-        %(origin)s, %(status)s, %(note)s, %(said)s, %(change_id)s, %(feedback_id)s, %(by)s, %(change_id)s)
+        %(origin)s, %(status)s, %(note)s, %(said)s, %(change_id)s, %(feedback_id)s, %(by)s, %(change_id)s,
+        %(unrun_why)s, CASE WHEN %(unrun_why)s <> '' THEN clock_timestamp() END)
 ON CONFLICT (id) DO NOTHING
 
 -- name: put_words
@@ -122,7 +123,7 @@ RETURNING id
 
 -- name: edit
 UPDATE cases SET body = %(body)s, words = %(words)s, made_by = coalesce(%(by)s, made_by), status = 'unproved', note = '',
-    said = NULL, since = clock_timestamp(), by_change = NULL
+    said = NULL, since = clock_timestamp(), by_change = NULL, unrun_since = NULL, unrun_why = ''
 WHERE id = %(id)s
 RETURNING id
 
@@ -136,12 +137,20 @@ WHERE id = %(id)s
 RETURNING id
 
 -- name: note
-UPDATE cases c SET status = n.status, note = n.note, said = n.said,
+UPDATE cases c SET status = n.status, note = n.note, said = n.said, unrun_since = NULL, unrun_why = '',
     since = CASE WHEN c.status = n.status THEN c.since ELSE clock_timestamp() END,
     by_change = CASE WHEN c.status = n.status THEN c.by_change ELSE %(by_change)s END
 FROM unnest(%(ids)s::text[], %(statuses)s::text[], %(notes)s::text[], %(said)s::jsonb[])
      AS n (id, status, note, said)
-WHERE c.id = n.id AND c.status <> 'disabled' AND (c.status, c.note) <> (n.status, n.note)
+WHERE c.id = n.id AND c.status <> 'disabled'
+  AND (c.status, c.note, c.unrun_why) <> (n.status, n.note, '')
+
+-- name: note_unrun
+-- It keeps what it came to before.
+UPDATE cases c SET unrun_since = coalesce(c.unrun_since, clock_timestamp()), unrun_why = n.why,
+    said = coalesce(c.said, '{}') || coalesce(n.said, '{}')
+FROM unnest(%(ids)s::text[], %(whys)s::text[], %(said)s::jsonb[]) AS n (id, why, said)
+WHERE c.id = n.id AND c.status <> 'disabled' AND c.unrun_why <> n.why
 
 -- name: counts
 SELECT item_id, count(*) FILTER (WHERE status = 'green') AS green,

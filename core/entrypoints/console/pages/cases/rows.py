@@ -80,12 +80,22 @@ def _row(visit: Visit, one: Case) -> tuple[Part, ...]:
 
 
 def asked(visit: Visit, one: Case) -> Markup:
-    """Draw what a case asks, and below it why it fails or is disabled."""
-    words = el("div", visit.translated(case_words(one.body)))
-    if not one.note:
-        return words
-    note = el("div", visit.translated(one.note), class_="muted small", lang=visit.marked(one.note))
-    return join([words, note])
+    """Draw what a case asks, and below it why it fails, is disabled, or cannot be run."""
+    lines = [el("div", visit.translated(case_words(one.body)))]
+    if one.note:
+        lines.append(_small(visit, one.note, visit.translated(one.note)))
+    if one.unrun_since is not None:
+        lines.append(_small(visit, one.unrun_why, _unrun(visit, one)))
+    return join(lines)
+
+
+def _unrun(visit: Visit, one: Case) -> Markup:
+    told = visit.say("cases.unrun", why=visit.translated(one.unrun_why))
+    return join([told, moment(visit, one.unrun_since)], " ")
+
+
+def _small(visit: Visit, text: str, drawn: Part) -> Markup:
+    return el("div", drawn, class_="muted small", lang=visit.marked(text))
 
 
 def origin(visit: Visit, one: Case) -> Markup:
