@@ -93,8 +93,9 @@ async def test_a_case_is_kept_with_its_change_and_says_where_it_is_from(
     assert await world.cases.get(case.id) == case
     stored = await world.changes.get(change.id)
     assert [kept.id for kept in stored.cases] == [case.id]
-    counts = await world.cases.counts("t", Kind.MEMORY, [change.target_id])
-    assert counts[change.target_id].green == 1
+    key = ("t", Kind.MEMORY, change.target_id)
+    counts = await world.cases.counts([key, ("u", *key[1:]), ("t", Kind.SKILL, key[2])])
+    assert (counts.keys(), counts[key].green) == ({key}, 1)
 
 
 async def test_a_change_reaches_cases_by_the_words_it_brings(world: CaseGateWorld) -> None:
@@ -268,11 +269,12 @@ async def test_cases_of_another_tenant_are_neither_seen_nor_reached(
     world: CaseGateWorld, pool: Pool
 ) -> None:
     with in_name_of("t"):
-        await taught(world, REPORT, recall(WHO))
+        change = await taught(world, REPORT, recall(WHO))
     with in_name_of("u"):
         assert await live(world) == []
         near = await taught(world, "The weekly report is long", key="k2", tenant_id="u")
         assert (await world.cases.reach(near, 50)).cases == ()
-        assert await fetch_all(pool, "cases.counts", tenant_id=None, kind=None, items=[]) == []
+        asked = {"tenants": ["t"], "kinds": ["MEMORY"], "ids": [change.target_id]}
+        assert await fetch_all(pool, "cases.counts", **asked) == []
     with in_name_of(NO_TENANT):
         assert await live(world) == []

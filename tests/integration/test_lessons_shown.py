@@ -19,10 +19,12 @@ from core.changes.erasing import Eraser
 from core.domain.errors import InvalidInput
 from core.domain.models import Agent, Kind, NewFeedback
 from core.domain.models.access import Principal, Role
+from core.domain.models.cases import CaseStatus
 from core.domain.models.context import TaskMatch
 from core.domain.models.effect import EffectFilter
 from core.domain.reserved import WORKER_AGENT
 from core.entrypoints.auth import Access, Grant
+from core.entrypoints.cli.runs.showing import lessons_of
 from core.knowledge.context.rendering import tokens_of
 from core.knowledge.transfer.exporter import Exporter
 from core.testing.scripted_model import ScriptedChatModel, Turn, calls, says
@@ -77,7 +79,13 @@ async def test_a_later_run_is_shown_the_lesson_and_says_so(database: str, tmp_pa
             EffectFilter(tenant_id="t", agent_id=WORKER_AGENT), after=None, limit=9
         )
         assert (item.item_id, item.shown) == (lesson.target_id, 1)
+        run = await app.stores.run_records.get(feedback_id)
+        (shown,) = await lessons_of(app, run)
+        assert (shown.item_id, shown.version, shown.name) == (item.item_id, 1, lesson.target_name)
+        assert shown.cases.badge is CaseStatus.GREEN
         await app.revert(lesson.id, "it did harm")
+        (shown,) = await lessons_of(app, run)
+        assert shown.name is None
         await work(app)
         assert TAG not in chat.seen[2][1].text
     settings = settings_of(database, tmp_path, llm_model="offline", review_policy="all")

@@ -35,6 +35,7 @@ from core.domain.models.cases import (
     CasesInReach,
     CaseStatus,
     CasesTried,
+    ItemKey,
 )
 from core.domain.observers import nobody, nowhere
 from core.domain.paging import Position, decode_cursor, encode_cursor, query_digest
@@ -143,13 +144,17 @@ class PostgresCases:
                 said=[to_said(result.why) for result in unrun],
             )
 
-    async def counts(
-        self, tenant_id: str | None, kind: Kind | None, item_ids: Sequence[str]
-    ) -> Mapping[str, CaseCounts]:
-        rows = await fetch_all(
-            self._pool, "cases.counts", tenant_id=tenant_id, kind=kind, items=[*item_ids]
-        )
-        return {row.pop("item_id"): CaseCounts.model_validate(row) for row in rows}
+    async def counts(self, items: Sequence[ItemKey]) -> Mapping[ItemKey, CaseCounts]:
+        if not items:
+            return {}
+        tenants, kinds, ids = map(list, zip(*items, strict=True))
+        rows = await fetch_all(self._pool, "cases.counts", tenants=tenants, kinds=kinds, ids=ids)
+        return {
+            (row.pop("tenant_id"), Kind(row.pop("kind")), row.pop("item_id")): (
+                CaseCounts.model_validate(row)
+            )
+            for row in rows
+        }
 
 
 async def reach_on(conn: Connection, change: Change, limit: int) -> Sequence[Case]:

@@ -11,6 +11,7 @@ from pydantic import AliasChoices, Field, JsonValue
 from core.domain.models.base import Model, Text
 from core.domain.models.knowledge import Kind
 
+ItemKey = tuple[str, Kind, str]  # tenant, kind, id
 MOST_IN_REACH = 50  # older cases that are run for one change; the rest is run once a day
 
 
@@ -160,6 +161,13 @@ class CaseCounts(Model):
     red: int = 0
     unproved: int = 0
     disabled: int = 0
+
+    @property
+    def badge(self) -> CaseStatus:
+        """What is known of the item: RED if one fails, GREEN if one holds, else UNPROVED."""
+        if self.red:
+            return CaseStatus.RED
+        return CaseStatus.GREEN if self.green else CaseStatus.UNPROVED
 
 
 class CasesTried(Model):

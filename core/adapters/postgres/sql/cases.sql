@@ -153,11 +153,11 @@ FROM unnest(%(ids)s::text[], %(whys)s::text[], %(said)s::jsonb[]) AS n (id, why,
 WHERE c.id = n.id AND c.status <> 'disabled' AND c.unrun_why <> n.why
 
 -- name: counts
-SELECT item_id, count(*) FILTER (WHERE status = 'green') AS green,
-       count(*) FILTER (WHERE status = 'red') AS red,
-       count(*) FILTER (WHERE status = 'unproved') AS unproved,
-       count(*) FILTER (WHERE status = 'disabled') AS disabled
-FROM live_cases
-WHERE (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s)
-  AND (%(kind)s::text IS NULL OR kind = %(kind)s) AND item_id = ANY(%(items)s)
-GROUP BY item_id
+SELECT c.tenant_id, c.kind, c.item_id, count(*) FILTER (WHERE c.status = 'green') AS green,
+       count(*) FILTER (WHERE c.status = 'red') AS red,
+       count(*) FILTER (WHERE c.status = 'unproved') AS unproved,
+       count(*) FILTER (WHERE c.status = 'disabled') AS disabled
+FROM (SELECT DISTINCT * FROM unnest(%(tenants)s::text[], %(kinds)s::text[], %(ids)s::text[])
+          AS h (tenant_id, kind, item_id)) h
+JOIN live_cases c ON c.tenant_id = h.tenant_id AND c.kind = h.kind AND c.item_id = h.item_id
+GROUP BY c.tenant_id, c.kind, c.item_id

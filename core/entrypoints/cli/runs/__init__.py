@@ -76,11 +76,16 @@ def show(run_id: RunId, as_json: Json = False) -> None:
     """Show a run: what it was told, what the model asked for, and what it was answered."""
 
     async def work(opened: App) -> ShownRun:
-        from core.entrypoints.cli.runs.showing import ShownRun
+        from core.entrypoints.cli.runs.showing import ShownRun, lessons_of
 
         run = await opened.stores.run_records.get(run_id)
         said = await opened.stores.threads.read(run.id)
-        return ShownRun(run=run, is_stored=said is not None, said=tuple(said or ()))
+        return ShownRun(
+            run=run,
+            is_stored=said is not None,
+            said=tuple(said or ()),
+            lessons=await lessons_of(opened, run),
+        )
 
     shown = with_app(work)
     if as_json:
