@@ -90,6 +90,10 @@ class PostgresCases:
             seen = await seen_on(conn, change)
             return CasesInReach(cases=tuple(await reach_on(conn, change, limit)), seen=seen)
 
+    async def seen(self, change: Change) -> tuple[int, ...]:
+        async with connection(self._pool) as conn:
+            return await seen_on(conn, change)
+
     async def add(self, case: Case) -> None:
         async with transaction(self._pool) as conn:
             done = await conn.execute(sql("cases.add"), _row(case))

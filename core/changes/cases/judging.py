@@ -108,8 +108,7 @@ class CaseGate:
         """Return what a change breaks by what was recorded since it was judged."""
         if not self.judges(change):
             return ()
-        now = await self.cases.reach(change, 0)
-        if change.tried is not None and now.seen == change.tried.seen:
+        if change.tried is not None and await self.cases.seen(change) == change.tried.seen:
             return ()
         tried = await self.judge(change, blobs, asks=False)
         return [one for one in tried.broken if one.case.id not in change.retires]

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from core.changes.cases.deriving import derive
-from core.changes.cases.proposed import asks, can_prove
+from core.changes.cases.proposed import asks, can_prove, new_case
 from core.changes.cases.running import gone
 from core.domain.errors import SkillWorkerError
-from core.domain.hashing import new_item_id
 from core.domain.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
 from core.domain.models.cases import (
     BareItem,
@@ -133,26 +132,16 @@ def _as_new(item: BareItem, text: str) -> Change:
         after=Snapshot(content=text, name=item.name),
         base_hash="",
         status=ChangeStatus.APPLIED,
+        feedback_id=item.feedback_id,
     )
 
 
 def _case(item: BareItem, change: Change, body: CaseBody) -> Case:
-    case = Case(
-        id=new_item_id("case", "\0".join((item.tenant_id, item.kind, item.item_id, asks(body)))),
-        tenant_id=item.tenant_id,
-        agent_id=item.agent_id or "",
-        kind=item.kind,
-        item_id=item.item_id,
-        item_name=item.name,
-        body=body,
-        role=CaseRole.REGRESSION,
-        origin=CaseOrigin.DERIVED,
-        change_id=item.change_id,
-        feedback_id=item.feedback_id,
-    )
-    if gone(case).passed is False and can_prove(case, change):
-        return case.model_copy(update={"role": CaseRole.PROOF})
-    return case
+    seed = "\0".join((item.tenant_id, item.kind, item.item_id, asks(body)))
+    case = new_case(change, seed, body, CaseOrigin.DERIVED)
+    proves = gone(case).passed is False and can_prove(case, change)
+    role = CaseRole.PROOF if proves else CaseRole.REGRESSION
+    return case.model_copy(update={"role": role, "change_id": item.change_id})
 
 
 def _runs(case: Case) -> bool:

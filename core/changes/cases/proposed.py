@@ -113,12 +113,15 @@ def own_cases(change: Change, derived: Sequence[CaseBody]) -> tuple[Case, ...]:
     bodies = [*((body, origin) for body in given)]
     taken = {asks(body) for body in given}
     bodies += [(body, CaseOrigin.DERIVED) for body in derived if asks(body) not in taken]
-    return tuple(_case(change, number, *one) for number, one in enumerate(bodies, 1))
+    return tuple(
+        new_case(change, f"{change.id}#{number}", *one) for number, one in enumerate(bodies, 1)
+    )
 
 
-def _case(change: Change, number: int, body: CaseBody, origin: CaseOrigin) -> Case:
+def new_case(change: Change, seed: str, body: CaseBody, origin: CaseOrigin) -> Case:
+    """Return a case of a change's item that has not been run; the same seed gives the same id."""
     return Case(
-        id=new_item_id("case", f"{change.id}#{number}"),
+        id=new_item_id("case", seed),
         tenant_id=change.tenant_id,
         agent_id=change.agent_id,
         kind=change.kind,

@@ -37,6 +37,9 @@ class Cases(Protocol):
         to it; disabled ones are left out.
         """
 
+    async def seen(self, change: Change) -> tuple[int, ...]:
+        """Return what the search knows of by now, where the agent of a change searches."""
+
     async def add(self, case: Case) -> None:
         """Add a case that a person made. Raises NotFound if its item is not there."""
 
