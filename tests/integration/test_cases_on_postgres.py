@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.adapters.postgres.queries import Pool, fetch_all
+from core.adapters.postgres.queries import Pool, connection, fetch_all
 from core.domain.errors import NotFound, Refused
 from core.domain.messages import Message
 from core.domain.models import (
@@ -235,6 +235,21 @@ async def test_since_moves_only_where_the_status_does(world: CaseGateWorld) -> N
     assert red.since is not None
     assert green.since is not None
     assert (red.since > green.since, red.by_change) == (True, change.id)
+
+
+async def test_what_just_misses_its_item_by_a_change_is_red_at_once(
+    world: CaseGateWorld, pool: Pool
+) -> None:
+    await taught(world, REPORT, recall(WHO))
+    world.runner.ends[WHO] = (True, False)
+    world.runner.drifting.add(WHO)
+    change = await taught(world, "All figures of a report are printed twice", key="k2")
+    (red,) = await live(world, status=CaseStatus.RED)
+    assert (red.by_change, red.note) == (change.id, "it is otherwise")
+    async with connection(pool) as conn:
+        rows = await conn.execute(b"SELECT data FROM run_events WHERE name = 'case.failed'")
+        (told,) = [row["data"] for row in await rows.fetchall()]
+    assert told == {"kind": "MEMORY", "target_id": red.item_id, "case": red.id}
 
 
 async def test_what_cannot_be_run_any_more_keeps_what_it_came_to(world: CaseGateWorld) -> None:

@@ -130,15 +130,7 @@ class PostgresCases:
         ran = [result for result in results if result.passed is not None]
         unrun = [result for result in results if result.passed is None]
         if ran:
-            await execute(
-                self._pool,
-                "cases.note",
-                by_change=by_change,
-                ids=[result.case.id for result in ran],
-                statuses=[result.status for result in ran],
-                notes=["" if result.passed else str(result.why) for result in ran],
-                said=[None if result.passed else to_said(result.why) for result in ran],
-            )
+            await execute(self._pool, "cases.note", by_change=by_change, **_ends(ran))
         if unrun:
             await execute(
                 self._pool,
@@ -219,6 +211,18 @@ class CasesOfUnit:
         for case in change.cases:
             if case.id not in change.retires:
                 await put_case(self._conn, case)
+        if change.tried is not None and change.tried.drifted:
+            params = {**_ends(change.tried.drifted), "by_change": change.id}
+            await self._conn.execute(sql("cases.note"), params)
+
+
+def _ends(results: Sequence[CaseResult]) -> dict[str, object]:
+    return {
+        "ids": [result.case.id for result in results],
+        "statuses": [result.status for result in results],
+        "notes": ["" if result.passed else str(result.why) for result in results],
+        "said": [None if result.passed else to_said(result.why) for result in results],
+    }
 
 
 async def put_case(conn: Connection, case: Case) -> None:

@@ -180,12 +180,13 @@ class CaseGate:
         ]
         excused = frozenset(one.case.id for one in spared)
         broken += [one for _, one in failing if one.case.id not in {*retired, *excused}]
+        drifted = tuple(one for was, one in failing if was and one.case.id in excused)
         made = change.model_copy(
             update={
                 "cases": tuple(cases),
                 "retires": tuple(retired),
                 "breaks": tuple(one.case.id for one in broken),
-                "tried": CasesTried(seen=seen, excused=excused),
+                "tried": CasesTried(seen=seen, excused=excused, drifted=drifted),
             }
         )
         return Tried(made, tuple(broken), self._holds_unproved(change, cases))
@@ -200,8 +201,9 @@ def caused_by(change: Change, failing: Sequence[CaseResult]) -> Sequence[CaseRes
     """Return which of the failing cases a change has broken.
 
     Each new item shifts what all words weigh, by which an item that a question just reached may be
-    found no more; that is told at night. A change breaks a question if its own item comes up. One
-    that code derived is none if that item has all of its words: it does not tell the two apart.
+    found no more; that stops nothing, and is told as the change is applied. A change breaks a
+    question if its own item comes up. One that code derived is none if that item has all of its
+    words: it does not tell the two apart.
     """
     return [one for one in failing if _is_caused(change, one)]
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from pydantic import JsonValue
-
 from core.changes.cases.deriving import derive
 from core.changes.cases.proposed import asks, can_prove, new_case
 from core.changes.cases.running import gone
+from core.changes.cases.wording import told_of
 from core.domain.errors import SkillWorkerError
-from core.domain.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
+from core.domain.models import Change, ChangeStatus, Kind, Operation, Snapshot
 from core.domain.models.cases import (
     BareItem,
     Case,
@@ -59,7 +58,9 @@ class CaseKeeping:
         for item in found:
             self._after = item.revision
             if made := await self._kept(item):
-                await self._told("case.derived", made[0], cases=[case.id for case in made])
+                await self.journal.emit(
+                    told_of("case.derived", made[0], cases=[case.id for case in made])
+                )
         return len(found)
 
     async def run_all(self) -> int:
@@ -72,7 +73,7 @@ class CaseKeeping:
             await self.cases.note(results)
             for one in results:
                 if one.passed is False and one.case.status is CaseStatus.GREEN:
-                    await self._told("case.failed", one.case, case=one.case.id)
+                    await self.journal.emit(told_of("case.failed", one.case, case=one.case.id))
             ran += len(results)
             if cursor is None:
                 return ran
@@ -96,17 +97,6 @@ class CaseKeeping:
             bundle = await self.skills.read(item.item_id, item.tenant_id)
             return bundle.document if bundle is not None else ""
         return ""
-
-    async def _told(self, name: str, of: Case, /, **data: JsonValue) -> None:
-        await self.journal.emit(
-            RunEvent(
-                name=name,
-                tenant_id=of.tenant_id,
-                feedback_id=of.feedback_id,
-                change_id=of.change_id,
-                data={"kind": of.kind.value, "target_id": of.item_id, **data},
-            )
-        )
 
 
 def cases_for(item: BareItem, text: str) -> Sequence[Case]:

@@ -173,11 +173,13 @@ class CaseCounts(Model):
 class CasesTried(Model):
     """When the cases of a change were run: `seen` is what the search knew of, by kind.
 
-    `excused` are older ones that failed before the change: it has not broken them.
+    `excused` are older ones that failed before the change: it has not broken them. `drifted` are
+    questions that now just miss their item, since the change shifts what words weigh.
     """
 
     seen: tuple[int, ...]
     excused: frozenset[str] = frozenset()
+    drifted: tuple[CaseResult, ...] = ()
 
 
 class CasesInReach(Model):
