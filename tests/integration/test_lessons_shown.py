@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ from core.knowledge.context.rendering import tokens_of
 from core.knowledge.transfer.exporter import Exporter
 from core.testing.scripted_model import ScriptedChatModel, Turn, calls, says
 from tests.support.api import AGENTS, Api, built_api, one_of, settings_of
-from tests.support.lessons import SAID, approved, asked, learnt, proposed
+from tests.support.lessons import SAID, approved, asked, learnt, proposed, rejected
 
 NOTHING = calls(("no_action", {"reason": "thanks", "category": "noise"}))
 PIECE = "부산 지점 배송비 안내를 고쳐 주세요"
@@ -168,6 +169,27 @@ async def test_how_runs_went_is_put_down_to_the_lessons_they_were_shown(
             EffectFilter(tenant_id="t", agent_id=WORKER_AGENT), after=None, limit=9
         )
         assert (item.ended.success, item.ended.failure) == (1, 1)
+
+
+async def test_what_comes_back_although_a_lesson_was_shown_is_counted(
+    database: str, tmp_path: Path
+) -> None:
+    async with opened(database, tmp_path, NOTHING) as (app, _):
+        await learnt(app, WHY)
+        await rejected(app, WHY, "대구 지점 배송비는 2000원으로 안내한다")
+        await work(app)
+        await app.uses.flush()
+        await rejected(app, WHY, "광주 지점 배송비는 2500원으로 안내한다")
+        await build_lessons(app.stores, app.gate).collect()
+        wanted = EffectFilter(tenant_id="t", agent_id=WORKER_AGENT)
+        (item,) = await app.stores.effects.items(wanted, after=None, limit=9)
+        assert (item.before, item.unreached, item.back) == (1, 1, 1)
+        assert (
+            await app.stores.look_back.propose(
+                datetime.now(UTC) + timedelta(hours=1), unused_days=90, recurring=1
+            )
+            == 0
+        )
 
 
 Read = Callable[[Api], Awaitable[str]]
