@@ -13,6 +13,7 @@ from core.domain.messages import Message
 from core.domain.models import ScreenSeverity
 from core.domain.models.base import Model
 from core.domain.models.plugins import Plugins
+from core.domain.patterns import wrong_with
 
 
 class FindingClass(StrEnum):
@@ -45,10 +46,8 @@ class ClassSetting(StrEnum):
 
 
 def _compiles(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise ValueError(Message("screen.pattern_wrong", why=error)) from error
+    if why := wrong_with(pattern):
+        raise ValueError(Message("screen.pattern_wrong", why=why))
     return pattern
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -24,6 +23,7 @@ from core.domain.models import (
     MaskedFeedback,
     ScreenSeverity,
 )
+from core.domain.patterns import spans
 from core.domain.text import one_line, shorten
 from core.safety.config import ClassSetting, FindingClass, ScreenConfig
 from core.safety.findings import finding, lines_around, severity_of
@@ -44,25 +44,28 @@ _Told = tuple[str, Sequence[Found] | Message]
 
 def own_masks(config: ScreenConfig) -> Ask | None:
     """Return a screen of the patterns of `screen.extra` that mask; None where there are none."""
-    masks = [(extra, re.compile(extra.pattern)) for extra in config.extra if extra.masks]
+    masks = [extra for extra in config.extra if extra.masks]
     if not masks:
         return None
 
-    async def find(texts: Sequence[Addition]) -> Sequence[Found]:
+    def found_in(texts: Sequence[Addition]) -> Sequence[Found]:
         return [
             Found(
                 code=extra.code,
                 text=extra.name,
                 severity=ScreenSeverity.MASK,
                 place=text.place,
-                start=one.start(),
-                end=one.end(),
+                start=start,
+                end=end,
             )
             for text in texts
-            for extra, pattern in masks
-            for one in pattern.finditer(text.text)
-            if one[0]
+            for extra in masks
+            for start, end in spans(extra.pattern, text.text)
+            if start < end
         ]
+
+    async def find(texts: Sequence[Addition]) -> Sequence[Found]:
+        return await asyncio.to_thread(found_in, texts)
 
     return find
 

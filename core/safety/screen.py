@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 
 from core.decision_table.document.markup import said_in
 from core.domain.models import Finding, Kind, ScreenSeverity
+from core.domain.patterns import spans
 from core.safety import (
     english,
     english_silence,
@@ -284,8 +285,11 @@ def _extra(after: str, config: ScreenConfig) -> Iterator[_Found]:
     for extra in config.extra:
         if extra.masks:  # taken out before, and looked for as the screens of plug-ins are
             continue
-        for one in re.finditer(extra.pattern, after):
-            yield f"extra.{extra.name}", one.start(), one.end()
+        code = f"extra.{extra.name}"
+        try:
+            yield from ((code, start, end) for start, end in spans(extra.pattern, after))
+        except TimeoutError:  # what cannot be told is found
+            yield code, 0, len(after)
 
 
 # ---- findings --------------------------------------------------------------------------------

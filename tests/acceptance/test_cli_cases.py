@@ -45,6 +45,16 @@ def test_a_case_is_added_run_edited_and_disabled(home: Home) -> None:
     assert home.fails("cases", "edit", case, "--text", "x", code=1)["kind"] == "refused"
 
 
+def test_what_is_known_is_listed_with_how_its_cases_stand(home: Home) -> None:
+    for text, badge in (("", "unproved"), ("달러", "green"), ("원화", "red")):
+        if text:
+            home.call("cases", "add", "m", "--check", "unsaid", "--text", text)
+        code, out, _ = home.call("knowledge", "list")
+        assert (code, badge in out) == (0, True), out
+    (known,) = home.items("knowledge", "list")
+    assert known["cases"] == {"green": 1, "red": 1, "unproved": 0, "disabled": 0}
+
+
 def test_cases_are_listed_by_agent_tenant_and_kind(home: Home) -> None:
     home.bring(
         kind="MEMORY", id="n", content="보고는 월요일에 한다", agent_id="b", tenant_id="other"

@@ -52,6 +52,7 @@ BENCHMARKS: dict[str, Callable[[], Awaitable[list[Figure]]]] = {
 BY_NAME = {
     "audit": audit_chain.measure,
     "cases": cases.measure,
+    "cases-drift": cases.drift,
     "context": context.measure,
     "import": importing.measure,
     "search-recall": search.recall,

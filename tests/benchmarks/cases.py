@@ -8,14 +8,17 @@ import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
+from random import Random
 from statistics import median, quantiles
 
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.case_runner import PostgresCaseRunner
 from core.adapters.postgres.cases import PostgresCases
-from core.adapters.postgres.queries import Pool, connection
+from core.adapters.postgres.change_log import put_item
+from core.adapters.postgres.queries import Pool, connection, transaction
 from core.adapters.postgres.search import PostgresSearch
 from core.changes.cases.deriving import derive, question_of
+from core.changes.cases.judging import CaseGate
 from core.changes.cases.proposed import own_cases
 from core.decision_table import draft_to_table, to_xml
 from core.domain.hashing import state_hash
@@ -213,3 +216,49 @@ def _p95(values: list[float]) -> float:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+DRIFT_SIZE, DRIFT_CASES, DRIFT_CHANGES, DRIFT_WORDS = 2_000, 1_000, 200, 3
+
+
+async def drift() -> list[Figure]:
+    """Count the questions that miss their item since new memories shift what words weigh.
+
+    Each asks with three of its memory's words, by lot; the gate stops what brings itself up.
+    """
+    async with database() as pool:
+        documents = [_of_one(one) for one in Texts().items(DRIFT_SIZE)]
+        await _fill(pool, documents)
+        cases, runner = PostgresCases(pool), PostgresCaseRunner(pool, _now)
+        asked = await _passing(cases, runner, documents[:DRIFT_CASES])
+        gate = CaseGate(cases, runner, derive=lambda change, _: derive(change))
+        stopped, at_once = 0, set[str]()
+        for change in islice(_changes(Kind.MEMORY), DRIFT_CHANGES):
+            tried = await gate.judge(change, {})
+            stopped += bool(tried.broken)
+            if not tried.broken:
+                at_once |= {one.case.id for one in tried.change.tried.drifted}  # type: ignore[union-attr]
+                async with transaction(pool) as conn:
+                    await put_item(conn, change)
+        missed = {one.case.id for one in await runner.now(asked) if one.passed is False}
+        told = f"{len(missed)}, of them told at once {len(missed & at_once)}"
+        among = f"of {len(asked)}; of {DRIFT_CHANGES} changes {stopped} stopped"
+        return [Figure("questions that miss their item by word weights", told, among)]
+
+
+async def _passing(
+    cases: PostgresCases, runner: PostgresCaseRunner, documents: Sequence[SearchDocument]
+) -> Sequence[Case]:
+    """Store a weak question for each memory or table; return those that bring it up."""
+    lot, wanted = Random(5), list[Case]()
+    for one in documents:
+        case, words = _case_of(one), sorted({*one.content.split()})
+        if case is not None and case.body.check is Check.RECALL:
+            text = " ".join(lot.sample(words, min(DRIFT_WORDS, len(words))))
+            body = case.body.model_copy(update={"text": text})
+            wanted.append(case.model_copy(update={"body": body}))
+    for start in range(0, len(wanted), _AT_ONCE):
+        await asyncio.gather(*map(cases.add, wanted[start : start + _AT_ONCE]))
+    results = await runner.now(wanted)
+    await cases.note(results)
+    return [one.case for one in results if one.passed]

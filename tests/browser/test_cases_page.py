@@ -47,6 +47,8 @@ async def test_cases_are_found_by_their_status_and_lead_to_their_item(
     await page.locator(".holder", has_text="실패").wait_for()
     await page.goto(f"{console.base}/console/knowledge")
     await page.get_by_role("table").get_by_text("실패 1").wait_for()
+    await page.goto(f"{console.base}/console/knowledge?q=원화&tenant={tenant}")
+    await page.get_by_role("table").get_by_text("실패 1").wait_for()
     assert await axe_found(page) == []
 
 

@@ -49,6 +49,19 @@ SUBJECTS = (
     *("dishwashers", "turntables", "chandeliers", "greenhouses", "kayaks", "looms", "ovens"),
     "projectors",
 )
+# What a skill may be about that has nothing to do with the others.
+ERRANDS = (
+    ("boat hire", "Agree on a price for the evening"),
+    ("payroll", "Export the hours of last month on the second working day"),
+    ("newsletters", "Have the headline read by two colleagues"),
+    ("fire drills", "Count heads at the meeting point behind the gate"),
+    ("translations", "Send unclear passages to the author with a screenshot"),
+    ("job interviews", "Write notes within an hour, before talking to others"),
+    ("water samples", "Label each bottle with depth and temperature"),
+    ("museum tours", "Begin in the east wing while the west one is crowded"),
+    ("password resets", "Call the employee under the number on file"),
+    ("press questions", "Answer by five o'clock or name a later hour"),
+)
 PEOPLE = ("Kim", "Lee", "Park", "Choi", "Jung", "Han")
 
 
@@ -216,7 +229,9 @@ def _row_ids(xml: str) -> tuple[str, str]:
 
 def _skill(name: str, what: str, *steps: str, says: str = "") -> SkillArtifact:
     listed = "\n".join(f"{n}. {step}" for n, step in enumerate(steps, 1))
-    described = says or f"Inspects returned {what} and settles them. Use for returned {what}."
+    described = says or (
+        f"Inspects {what} that a customer returned, and settles them. Use for returned {what}."
+    )
     body = (
         f"# {what.title()}\n\n## Before you begin\n\n- The serial number of the {what} is known\n\n"
     )
@@ -257,7 +272,8 @@ async def skills(desk: Desk, number: int) -> tuple[ChangeRequest, ChangeRequest]
     longer = _skill(name, what, *steps, f"Send the {what} to the workshop on Friday")
     reworded = _skill(name, what, steps[0], steps[1].replace("grey", "green"), steps[2])
     gone = CaseBody(check=Check.WITHDRAWN, text=steps[1])
-    other = _skill(f"rent-{what.replace(' ', '-')}", "boats", "Agree on a price for the evening")
+    topic, step = ERRANDS[number // 3 % len(ERRANDS)]
+    other = _skill(topic.replace(" ", "-"), topic, step, says=f"For {topic}: {step.lower()}.")
     good = {
         0: _made(Operation.UPDATE, longer),
         1: _made(Operation.UPDATE, reworded, gone),

@@ -43,6 +43,14 @@ async def listed(api: Api, **params: str) -> list[dict[str, JsonValue]]:
     return [*answer.json()["items"]]
 
 
+async def test_each_known_item_says_how_its_cases_stand(api: Api, item: str) -> None:
+    await add(api, item, {"check": "unsaid", "text": "달러"})
+    await add(api, item, {"check": "unsaid", "text": "원화"})
+    (known,) = (await api.call("GET", "/v1/knowledge")).json()["items"]
+    derived = len(await listed(api, status="green")) - 1
+    assert known["cases"] == {"green": 1 + derived, "red": 1, "unproved": 0, "disabled": 0}
+
+
 async def test_a_case_is_run_as_it_is_added_and_edited(api: Api, item: str) -> None:
     added = await add(api, item, {"check": "unsaid", "text": "달러"})
     case = added["case"]

@@ -29,7 +29,7 @@ async def api(database: str, tmp_path: Path) -> AsyncIterator[Api]:
 
 async def test_before_the_first_feedback_there_is_nothing_and_no_mistake(api: Api) -> None:
     assert await ask(api, "knowledge") == {"items": [], "next": None, "warnings": []}
-    assert await ask(api, "search", q="환불") == {"items": [], "warnings": []}
+    assert await ask(api, "search", q="환불") == {"tenant_id": "t", "items": [], "warnings": []}
     assert (await fails(api, "knowledge/item", id="nothing"))[0] == 404
     assert (await fails(api, "knowledge/versions", id="nothing"))[0] == 404
     assert (await fails(api, "knowledge/provenance", id="nothing"))[0] == 404

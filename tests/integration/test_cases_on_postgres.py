@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.adapters.postgres.queries import Pool, fetch_all
+from core.adapters.postgres.queries import Pool, connection, fetch_all
 from core.domain.errors import NotFound, Refused
+from core.domain.messages import Message
 from core.domain.models import (
     Change,
     Kind,
@@ -92,8 +93,9 @@ async def test_a_case_is_kept_with_its_change_and_says_where_it_is_from(
     assert await world.cases.get(case.id) == case
     stored = await world.changes.get(change.id)
     assert [kept.id for kept in stored.cases] == [case.id]
-    counts = await world.cases.counts("t", Kind.MEMORY, [change.target_id])
-    assert counts[change.target_id].green == 1
+    key = ("t", Kind.MEMORY, change.target_id)
+    counts = await world.cases.counts([key, ("u", *key[1:]), ("t", Kind.SKILL, key[2])])
+    assert (counts.keys(), counts[key].green) == ({key}, 1)
 
 
 async def test_a_change_reaches_cases_by_the_words_it_brings(world: CaseGateWorld) -> None:
@@ -235,6 +237,41 @@ async def test_since_moves_only_where_the_status_does(world: CaseGateWorld) -> N
     assert (red.since > green.since, red.by_change) == (True, change.id)
 
 
+async def test_what_just_misses_its_item_by_a_change_is_red_at_once(
+    world: CaseGateWorld, pool: Pool
+) -> None:
+    await taught(world, REPORT, recall(WHO))
+    world.runner.ends[WHO] = (True, False)
+    world.runner.drifting.add(WHO)
+    change = await taught(world, "All figures of a report are printed twice", key="k2")
+    (red,) = await live(world, status=CaseStatus.RED)
+    assert (red.by_change, red.note) == (change.id, "it is otherwise")
+    async with connection(pool) as conn:
+        rows = await conn.execute(b"SELECT data FROM run_events WHERE name = 'case.failed'")
+        (told,) = [row["data"] for row in await rows.fetchall()]
+    assert told == {"kind": "MEMORY", "target_id": red.item_id, "case": red.id}
+
+
+async def test_what_cannot_be_run_any_more_keeps_what_it_came_to(world: CaseGateWorld) -> None:
+    await taught(world, REPORT, recall(WHO))
+    (green,) = await live(world)
+    why = Message("case.needs_sandbox")
+    await world.cases.note([CaseResult(case=green, passed=None, why=why)])
+    (unrun,) = await live(world, status=CaseStatus.GREEN)
+    assert (unrun.since, unrun.unrun_why) == (green.since, why)
+    assert unrun.unrun_since is not None
+    await world.cases.note([CaseResult(case=unrun, passed=None, why="no answer")])
+    (still,) = await live(world)
+    assert (still.unrun_since, still.unrun_why) == (unrun.unrun_since, "no answer")
+    await world.cases.note([CaseResult(case=still, passed=True)])
+    (again,) = await live(world)
+    assert (again.since, again.unrun_since, again.unrun_why) == (green.since, None, "")
+    await world.cases.note([CaseResult(case=again, passed=False, why="gone")])
+    await world.cases.note([CaseResult(case=again, passed=None, why=why)])
+    (red,) = await live(world, status=CaseStatus.RED)
+    assert (red.note, red.unrun_why) == ("gone", why)
+
+
 async def test_cases_are_listed_page_by_page(world: CaseGateWorld) -> None:
     await taught(world, REPORT, *(recall(f"report {n}") for n in range(5)))
     first, cursor = await world.cases.page(CaseFilter(tenant_id="t"), limit=3, cursor=None)
@@ -247,11 +284,12 @@ async def test_cases_of_another_tenant_are_neither_seen_nor_reached(
     world: CaseGateWorld, pool: Pool
 ) -> None:
     with in_name_of("t"):
-        await taught(world, REPORT, recall(WHO))
+        change = await taught(world, REPORT, recall(WHO))
     with in_name_of("u"):
         assert await live(world) == []
         near = await taught(world, "The weekly report is long", key="k2", tenant_id="u")
         assert (await world.cases.reach(near, 50)).cases == ()
-        assert await fetch_all(pool, "cases.counts", tenant_id=None, kind=None, items=[]) == []
+        asked = {"tenants": ["t"], "kinds": ["MEMORY"], "ids": [change.target_id]}
+        assert await fetch_all(pool, "cases.counts", **asked) == []
     with in_name_of(NO_TENANT):
         assert await live(world) == []

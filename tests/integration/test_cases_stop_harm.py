@@ -28,4 +28,6 @@ async def test_of_sixty_learnings_a_kind_no_harm_is_done(tmp_path: Path) -> None
 @pytest.mark.nightly
 async def test_without_the_gate_the_harm_is_done(tmp_path: Path) -> None:
     found = await play(tmp_path, 6, gate=False)
-    assert sum(one.stopped for one in found) < 3, "\n".join(map(str, found))
+    # What else stops some of it: a table without its rows, a skill like another.
+    stopped, harmful = (sum(getattr(one, what) for one in found) for what in ("stopped", "harmful"))
+    assert stopped <= harmful / 3, "\n".join(map(str, found))

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -19,15 +20,17 @@ from core.changes.erasing import Eraser
 from core.domain.errors import InvalidInput
 from core.domain.models import Agent, Kind, NewFeedback
 from core.domain.models.access import Principal, Role
+from core.domain.models.cases import CaseStatus
 from core.domain.models.context import TaskMatch
 from core.domain.models.effect import EffectFilter
 from core.domain.reserved import WORKER_AGENT
 from core.entrypoints.auth import Access, Grant
+from core.entrypoints.cli.runs.showing import lessons_of
 from core.knowledge.context.rendering import tokens_of
 from core.knowledge.transfer.exporter import Exporter
 from core.testing.scripted_model import ScriptedChatModel, Turn, calls, says
 from tests.support.api import AGENTS, Api, built_api, one_of, settings_of
-from tests.support.lessons import SAID, approved, asked, learnt, proposed
+from tests.support.lessons import SAID, approved, asked, learnt, proposed, rejected
 
 NOTHING = calls(("no_action", {"reason": "thanks", "category": "noise"}))
 PIECE = "부산 지점 배송비 안내를 고쳐 주세요"
@@ -77,7 +80,13 @@ async def test_a_later_run_is_shown_the_lesson_and_says_so(database: str, tmp_pa
             EffectFilter(tenant_id="t", agent_id=WORKER_AGENT), after=None, limit=9
         )
         assert (item.item_id, item.shown) == (lesson.target_id, 1)
+        run = await app.stores.run_records.get(feedback_id)
+        (shown,) = await lessons_of(app, run)
+        assert (shown.item_id, shown.version, shown.name) == (item.item_id, 1, lesson.target_name)
+        assert shown.cases.badge is CaseStatus.GREEN
         await app.revert(lesson.id, "it did harm")
+        (shown,) = await lessons_of(app, run)
+        assert shown.name is None
         await work(app)
         assert TAG not in chat.seen[2][1].text
     settings = settings_of(database, tmp_path, llm_model="offline", review_policy="all")
@@ -160,6 +169,27 @@ async def test_how_runs_went_is_put_down_to_the_lessons_they_were_shown(
             EffectFilter(tenant_id="t", agent_id=WORKER_AGENT), after=None, limit=9
         )
         assert (item.ended.success, item.ended.failure) == (1, 1)
+
+
+async def test_what_comes_back_although_a_lesson_was_shown_is_counted(
+    database: str, tmp_path: Path
+) -> None:
+    async with opened(database, tmp_path, NOTHING) as (app, _):
+        await learnt(app, WHY)
+        await rejected(app, WHY, "대구 지점 배송비는 2000원으로 안내한다")
+        await work(app)
+        await app.uses.flush()
+        await rejected(app, WHY, "광주 지점 배송비는 2500원으로 안내한다")
+        await build_lessons(app.stores, app.gate).collect()
+        wanted = EffectFilter(tenant_id="t", agent_id=WORKER_AGENT)
+        (item,) = await app.stores.effects.items(wanted, after=None, limit=9)
+        assert (item.before, item.unreached, item.back) == (1, 1, 1)
+        assert (
+            await app.stores.look_back.propose(
+                datetime.now(UTC) + timedelta(hours=1), unused_days=90, recurring=1
+            )
+            == 0
+        )
 
 
 Read = Callable[[Api], Awaitable[str]]

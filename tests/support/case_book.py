@@ -31,6 +31,9 @@ class CaseBook:
         found = [case for case in near if case.item_id != ended]
         return CasesInReach(cases=tuple(found[:limit]), seen=(len(self.log.changes),))
 
+    async def seen(self, change: Change) -> tuple[int, ...]:
+        return (await self.reach(change, 0)).seen
+
     async def page(
         self, wanted: CaseFilter, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[Case], str | None]:

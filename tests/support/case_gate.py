@@ -37,6 +37,7 @@ class ScriptedRunner:
 
     ends: dict[str, tuple[bool | None, bool | None]] = field(default_factory=dict)
     late: set[str] = field(default_factory=set)
+    drifting: set[str] = field(default_factory=set)  # fail, and the change does not come up
     runs: int = 0
     newest: tuple[str, ...] = ()
 
@@ -47,9 +48,12 @@ class ScriptedRunner:
         self.newest = (change.target_id,)
         ends = [self.ends.get(case.body.text, (False, True)) for case in cases]
         return [
-            (before, _ended(case, after, change.target_id))
+            (before, _ended(case, after, *self._found(case, change)))
             for case, (before, after) in zip(cases, ends, strict=True)
         ]
+
+    def _found(self, case: Case, change: Change) -> tuple[str, ...]:
+        return () if case.body.text in self.drifting else (change.target_id,)
 
     async def now(self, cases: Sequence[Case]) -> Sequence[CaseResult]:
         return [_ended(case, self.ends.get(case.body.text, (False, True))[1]) for case in cases]

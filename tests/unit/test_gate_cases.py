@@ -236,6 +236,9 @@ async def test_its_own_case_that_does_not_hold_is_told(world: World) -> None:
         (CaseBody(check=Check.STANDS, text="Step 1"), "not for MEMORY"),
         (CaseBody(check=Check.RECALL, text="x" * 2001), "2001 characters"),
         (CaseBody(check=Check.BEHAVIOUR, text="do it"), "neither"),
+        (CaseBody(check=Check.BEHAVIOUR, text="do it", must=(" ",)), "neither"),
+        (CaseBody(check=Check.BEHAVIOUR, text="do it", must=("x", "/[/")), "`[` cannot be read"),
+        (CaseBody(check=Check.BEHAVIOUR, text="do it", must_not=("x" * 2001,)), "2001 characters"),
     ],
 )
 async def test_a_case_that_cannot_be_run_is_refused(world: World, case: CaseBody, why: str) -> None:

@@ -15,7 +15,14 @@ from structlog.testing import capture_logs
 from core.app.bootstrap.screens import open_screens, see_plugins
 from core.app.settings import Settings
 from core.domain.errors import ConfigurationError, ScreenDown
-from core.domain.models import Addition, Found, Kind, MemoryRequest, NewFeedback, Operation
+from core.domain.models import (
+    Addition,
+    Found,
+    Kind,
+    MemoryRequest,
+    NewFeedback,
+    Operation,
+)
 from core.safety.config import ScreenConfig
 from core.safety.intake import masked_feedback
 from core.safety.plugins import Ask, PluginScreens
@@ -170,6 +177,17 @@ async def test_patterns_of_ones_own_that_mask_are_never_stored(tmp_path: Path) -
     assert again.content == made.content
     assert (held.code, held.severity) == ("extra.staff_numbers", "hold")
     assert held.quote == "[masked:extra.staff_numbers]"
+
+
+async def test_what_a_slow_pattern_cannot_tell_is_not_stored(tmp_path: Path) -> None:
+    (tmp_path / "skill-worker.yaml").write_text(
+        "screen:\n  extra:\n    - {name: slow, pattern: '(a|aa)+$', severity: mask}\n"
+    )
+    piece = masked_feedback(NewFeedback(tenant_id="t", agent_ids=("a",), content="a" * 90 + "!"))
+    async with open_screens(Settings(skill_worker_config=tmp_path / "skill-worker.yaml")) as opened:
+        assert opened
+        with pytest.raises(ScreenDown, match="extra could not look"):
+            await opened.masked(piece)
 
 
 async def test_what_a_screen_could_not_look_at_is_not_stored() -> None:

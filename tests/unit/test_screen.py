@@ -159,6 +159,13 @@ def test_the_configuration_overrides_classes_hosts_and_adds_patterns() -> None:
     assert found == [("payee.account", NOTE), ("extra.codename", HOLD)]
 
 
+def test_what_a_slow_pattern_cannot_tell_is_found() -> None:
+    config = ScreenConfig(extra=(ExtraPattern(name="slow", pattern="(a|aa)+$"),))
+    text = "a" * 90 + "!"
+    (found,) = screen(None, text, config=config)
+    assert (found.code, found.severity, found.end) == ("extra.slow", HOLD, len(text))
+
+
 def test_a_pattern_that_is_none_is_refused_with_its_reason() -> None:
     with pytest.raises(ValueError, match="is no regular expression"):
         ExtraPattern(name="x", pattern="(")

@@ -35,6 +35,7 @@ from core.domain.models.cases import (
     CasesInReach,
     CaseStatus,
     CasesTried,
+    ItemKey,
 )
 from core.domain.observers import nobody, nowhere
 from core.domain.paging import Position, decode_cursor, encode_cursor, query_digest
@@ -89,6 +90,10 @@ class PostgresCases:
             seen = await seen_on(conn, change)
             return CasesInReach(cases=tuple(await reach_on(conn, change, limit)), seen=seen)
 
+    async def seen(self, change: Change) -> tuple[int, ...]:
+        async with connection(self._pool) as conn:
+            return await seen_on(conn, change)
+
     async def add(self, case: Case) -> None:
         async with transaction(self._pool) as conn:
             done = await conn.execute(sql("cases.add"), _row(case))
@@ -122,25 +127,30 @@ class PostgresCases:
         return await self.get(case_id)
 
     async def note(self, results: Sequence[CaseResult], *, by_change: str | None = None) -> None:
-        if not results:
-            return
-        await execute(
-            self._pool,
-            "cases.note",
-            by_change=by_change,
-            ids=[result.case.id for result in results],
-            statuses=[result.status for result in results],
-            notes=["" if result.passed else str(result.why) for result in results],
-            said=[None if result.passed else to_said(result.why) for result in results],
-        )
+        ran = [result for result in results if result.passed is not None]
+        unrun = [result for result in results if result.passed is None]
+        if ran:
+            await execute(self._pool, "cases.note", by_change=by_change, **_ends(ran))
+        if unrun:
+            await execute(
+                self._pool,
+                "cases.note_unrun",
+                ids=[result.case.id for result in unrun],
+                whys=[str(result.why) for result in unrun],
+                said=[to_said(result.why) for result in unrun],
+            )
 
-    async def counts(
-        self, tenant_id: str | None, kind: Kind | None, item_ids: Sequence[str]
-    ) -> Mapping[str, CaseCounts]:
-        rows = await fetch_all(
-            self._pool, "cases.counts", tenant_id=tenant_id, kind=kind, items=[*item_ids]
-        )
-        return {row.pop("item_id"): CaseCounts.model_validate(row) for row in rows}
+    async def counts(self, items: Sequence[ItemKey]) -> Mapping[ItemKey, CaseCounts]:
+        if not items:
+            return {}
+        tenants, kinds, ids = map(list, zip(*items, strict=True))
+        rows = await fetch_all(self._pool, "cases.counts", tenants=tenants, kinds=kinds, ids=ids)
+        return {
+            (row.pop("tenant_id"), Kind(row.pop("kind")), row.pop("item_id")): (
+                CaseCounts.model_validate(row)
+            )
+            for row in rows
+        }
 
 
 async def reach_on(conn: Connection, change: Change, limit: int) -> Sequence[Case]:
@@ -201,6 +211,18 @@ class CasesOfUnit:
         for case in change.cases:
             if case.id not in change.retires:
                 await put_case(self._conn, case)
+        if change.tried is not None and change.tried.drifted:
+            params = {**_ends(change.tried.drifted), "by_change": change.id}
+            await self._conn.execute(sql("cases.note"), params)
+
+
+def _ends(results: Sequence[CaseResult]) -> dict[str, object]:
+    return {
+        "ids": [result.case.id for result in results],
+        "statuses": [result.status for result in results],
+        "notes": ["" if result.passed else str(result.why) for result in results],
+        "said": [None if result.passed else to_said(result.why) for result in results],
+    }
 
 
 async def put_case(conn: Connection, case: Case) -> None:
@@ -225,18 +247,23 @@ def _is_for_all(change: Change) -> bool:
 def case_of(row: DictRow) -> Case:
     """Build a case from a row."""
     said = recalled(row.pop("said", None))
-    return Case.model_validate({**row, "note": said.get(row["note"], row["note"])})
+    texts = {name: said.get(row[name], row[name]) for name in ("note", "unrun_why")}
+    return Case.model_validate({**row, **texts})
 
 
 def _row(case: Case) -> dict[str, object]:
     row = case.model_dump(include={*_PLAIN})
     row["words"] = len(asked_words(case.body))
-    return {**row, "body": Jsonb(case.body.model_dump(mode="json")), "said": to_said(case.note)}
+    return {
+        **row,
+        "body": Jsonb(case.body.model_dump(mode="json")),
+        "said": to_said(case.note, case.unrun_why),
+    }
 
 
 _PLAIN = (
     *("id", "tenant_id", "agent_id", "kind", "item_id", "role", "origin", "status", "note"),
-    *("change_id", "feedback_id", "by"),
+    *("change_id", "feedback_id", "by", "unrun_why"),
 )
 
 

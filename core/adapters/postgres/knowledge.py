@@ -187,7 +187,7 @@ def _missing(kind: Kind, item_id: str) -> NotFound:
     return NotFound(Message("no.item", kind=kind, id=item_id), hint=Message("see.knowledge"))
 
 
-_LISTED = set(Listed.model_fields) - {"id"}
+_LISTED = set(Listed.model_fields) - {"id", "cases"}
 
 
 class PostgresKnowledgePages:

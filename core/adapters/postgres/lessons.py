@@ -91,5 +91,8 @@ class PostgresLessonLog:
         of = {"tenant_id": tenant_id, "agent_id": WORKER_AGENT}
         return [str(row["item_id"]) for row in await self._all("lessons.standing", of)]
 
+    async def note_recurring(self) -> None:
+        await execute(self._pool, "lessons.note_recurring", agent_id=WORKER_AGENT)
+
     async def _all(self, block: str, params: Mapping[str, object]) -> Sequence[DictRow]:
         return await fetch_all(self._pool, block, **params)

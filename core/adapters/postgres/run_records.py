@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from psycopg.rows import DictRow
 
-from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
+from core.adapters.postgres.queries import Pool, connection, execute, fetch_one, sql
 from core.domain.errors import NotFound, Refused
 from core.domain.messages import Message
 from core.domain.models.recorded_runs import RecordedRun, RunFilter
@@ -24,8 +24,7 @@ class PostgresRunRecords:
     ) -> tuple[Sequence[RecordedRun], str | None]:
         digest = query_digest("runs", wanted)
         after = decode_cursor(cursor, digest) if cursor else None
-        rows = await fetch_all(
-            self._pool,
+        rows = await self._rows(
             "run_records.page",
             **wanted.model_dump(),
             at=after.at if after else "infinity",
@@ -41,8 +40,7 @@ class PostgresRunRecords:
     async def get(self, run_id: str) -> RecordedRun:
         name, _, generation = run_id.rpartition(":")
         is_whole = bool(name) and generation.isascii() and generation.isdigit()
-        found = await fetch_all(
-            self._pool,
+        found = await self._rows(
             "run_records.of",
             id=name if is_whole else run_id,
             generation=min(int(generation), 2**31 - 1) if is_whole else None,
@@ -55,6 +53,11 @@ class PostgresRunRecords:
                 hint=Message("run.name_one", runs=", ".join(row["id"] for row in found)),
             )
         return _run(found[0])
+
+    async def _rows(self, name: str, /, **params: object) -> list[DictRow]:
+        query = sql(name).replace("/* columns */", sql("run_records.columns"))
+        async with connection(self._pool) as conn:
+            return await (await conn.execute(query, params)).fetchall()
 
     async def tag(self, run: RecordedRun, tags: Sequence[str], *, by: str) -> RecordedRun:
         row = await fetch_one(

@@ -27,6 +27,7 @@ from core.domain.models.effect import (
 )
 from core.domain.models.knowledge import Kind
 from core.domain.models.uses import Arm, OutcomeReport, UseCount
+from core.domain.reserved import WORKER_AGENT
 from core.knowledge.usage.trial import best_trial
 
 _AFTER = ("tenant", "agent", "kind", "item")
@@ -182,7 +183,12 @@ class PostgresLookBack:
 
     async def propose(self, now: datetime, *, unused_days: int, recurring: int) -> int:
         return await execute(
-            self._pool, "effect.propose", now=now, unused_days=unused_days, recurring=recurring
+            self._pool,
+            "effect.propose",
+            now=now,
+            unused_days=unused_days,
+            recurring=recurring,
+            worker=WORKER_AGENT,
         )
 
     async def fold(self, before: date, *, limit: int) -> int:

@@ -236,7 +236,7 @@ def _case_runner(stores: Stores, model: GuardedModel | None, config: ConfigFile)
     from core.agent.case_answers import ModelAnswers
 
     answers = ModelAnswers(model.chat, model.breaker, stores.replies, model.meter)
-    return WithBehaviour(stores.case_runner, answers, runs)
+    return WithBehaviour(stores.case_runner, answers, runs, stores.knowledge, stores.skills)
 
 
 def _second_look(

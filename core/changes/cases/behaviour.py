@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from pydantic import JsonValue, ValidationError
 
-from core.changes.cases.running import as_before, says
+from core.changes.cases.proposed import JUDGED, pattern_in, problem_in
+from core.changes.cases.running import says
 from core.decision_table import read_xml, search_text
 from core.domain.errors import RuleInvalid, SkillWorkerError
 from core.domain.messages import Message
-from core.domain.models import Change, Kind, Snapshot
-from core.domain.models.cases import Case, CaseBody, CaseResult, CaseStatus, Check
-from core.domain.ports import CaseAnswers, CaseRunner
+from core.domain.models import Change, Kind, KnowledgeItem, Snapshot
+from core.domain.models.cases import Case, CaseBody, CaseResult, Check
+from core.domain.patterns import spans, wrong_with
+from core.domain.ports import CaseAnswers, CaseRunner, Knowledge, SkillStore
 from core.domain.text import shorten
 
 EVALS = "evals/evals.json"
-JUDGED = "judge:"
 _MOST_EVALS = 5
 _SHOWN = 160
 _LONGEST_ANSWER = 20_000
@@ -27,28 +29,27 @@ _LONGEST_ANSWER = 20_000
 
 @dataclass(frozen=True)
 class WithBehaviour:
-    """The `CaseRunner` port: a change's own cases of behaviour by a model, all others by `runner`.
+    """The `CaseRunner` port: cases of behaviour by a model, all others by `runner`.
 
-    A change may take `most` answers of the model, each way; cases that need more have no result,
-    as those of other items, which a person runs.
+    The model knows the item of the case and what the change makes of its own. A change may take
+    `most` answers, each way, its own cases first; what needs more has no result.
     """
 
     runner: CaseRunner
     answers: CaseAnswers
     most: int
+    knowledge: Knowledge
+    skills: SkillStore
 
     async def before_and_after(
         self, change: Change, blobs: Mapping[str, bytes], cases: Sequence[Case]
     ) -> Sequence[tuple[bool | None, CaseResult]]:
-        rest = [case for case in cases if not _is_asked(case)]
+        rest = [case for case in cases if not takes_model(case)]
         found = await self.runner.before_and_after(change, blobs, rest) if rest else ()
         done = {one.case.id: (before, one) for before, one in found}
         left = self.most
-        for case in filter(_is_asked, cases):
-            is_own = (case.kind, case.item_id) == (change.kind, change.target_id)
-            if not is_own and case.status is CaseStatus.GREEN:
-                done[case.id] = None, as_before(case)
-            elif not is_own or case.body.runs > left:
+        for case in filter(takes_model, cases):
+            if case.body.runs > left:
                 done[case.id] = None, _unrun(case, self.most)
             else:
                 left -= case.body.runs
@@ -59,20 +60,33 @@ class WithBehaviour:
         return await self.runner.now(cases)
 
     async def _tried(self, change: Change, case: Case) -> tuple[bool | None, CaseResult]:
-        after = await self._run(change, case, change.after)
-        if after.passed is None:
-            return None, after
-        return (await self._run(change, case, change.before)).passed, after
-
-    async def _run(self, change: Change, case: Case, state: Snapshot | None) -> CaseResult:
-        knowledge = _known(change.kind, state)
-        failures: list[str] = []
+        """Return how a case ends, and whether it held before where that matters."""
         try:
-            for run in range(1, case.body.runs + 1):
-                answer = await self.answers.answer(change, case.body.text, knowledge, run)
-                failures += [failed] if (failed := await self._failed(change, case, answer)) else []
+            beside = await self._beside(change, case)
+            after = await self._run(change, case, (*beside, *_known(change.kind, change.after)))
+            if after.passed and case.change_id != change.id:
+                return None, after
+            before = await self._run(change, case, (*beside, *_known(change.kind, change.before)))
         except SkillWorkerError as error:
-            return CaseResult(case=case, passed=None, why=error.message)
+            return None, CaseResult(case=case, passed=None, why=error.message)
+        return before.passed, after
+
+    async def _beside(self, change: Change, case: Case) -> tuple[str, ...]:
+        """Return the item of a case of another one, as it stands."""
+        if (case.kind, case.item_id) == (change.kind, change.target_id):
+            return ()
+        if case.kind is Kind.SKILL:
+            bundle = await self.skills.read(case.item_id, case.tenant_id)
+            return (bundle.document,) if bundle is not None else ()
+        item = await self.knowledge.get(case.kind, case.tenant_id, case.item_id)
+        return _known(case.kind, item)
+
+    async def _run(self, change: Change, case: Case, knowledge: Sequence[str]) -> CaseResult:
+        failures: list[str] = []
+        for run in range(1, case.body.runs + 1):
+            said = "\n\n".join(knowledge)
+            answer = await self.answers.answer(change, case.body.text, said, run)
+            failures += [failed] if (failed := await self._failed(change, case, answer)) else []
         passed = case.body.runs - len(failures)
         if passed >= case.body.at_least * case.body.runs:
             return CaseResult(case=case, passed=True)
@@ -95,25 +109,36 @@ class WithBehaviour:
         if asserted.startswith(JUDGED):
             statement = asserted.removeprefix(JUDGED).strip()
             return await self.answers.judge(change, statement, answer)
-        return meets(answer, asserted)
+        return await meets(answer, asserted)
 
 
-def meets(answer: str, asserted: str) -> bool:
-    """Whether an answer meets an assertion: `/regular expression/`, else a text that it says."""
-    if len(asserted) > 2 and asserted.startswith("/") and asserted.endswith("/"):
-        try:
-            found = re.search(asserted[1:-1], answer[:_LONGEST_ANSWER], re.IGNORECASE)
-        except re.error:
-            return False
-        return found is not None
-    return says(answer, asserted)
+async def meets(answer: str, asserted: str) -> bool:
+    """Whether an answer meets an assertion: `/regular expression/`, else a text that it says.
+
+    Raises SkillWorkerError if the expression cannot be read, or takes too long.
+    """
+    pattern = pattern_in(asserted)
+    if pattern is None:
+        return says(answer, asserted)
+    shown = shorten(pattern, _SHOWN)
+    if why := wrong_with(pattern):
+        raise SkillWorkerError(Message("case.pattern_wrong", pattern=shown, why=why))
+    try:
+        return await asyncio.to_thread(_occurs, pattern, answer[:_LONGEST_ANSWER])
+    except TimeoutError as error:
+        raise SkillWorkerError(Message("case.pattern_slow", pattern=shown)) from error
+
+
+def _occurs(pattern: str, text: str) -> bool:
+    return any(True for _ in spans(pattern, text, ignore_case=True))
 
 
 def cases_of_evals(after: Snapshot, blobs: Mapping[str, bytes]) -> Sequence[CaseBody]:
     """Return the cases of a skill's `evals/evals.json`, as skill-creator writes it.
 
     `{"evals": [{"prompt", "expected_output", "expectations": [...]}]}`: a model judges what is
-    expected. What cannot be read is none.
+    expected, but for a `/regular expression/`; `runs` and `at_least` may stand beside. What cannot
+    be read or run is none.
     """
     ref = (after.files or {}).get(EVALS)
     if ref is None or ref.sha256 not in blobs:
@@ -123,24 +148,33 @@ def cases_of_evals(after: Snapshot, blobs: Mapping[str, bytes]) -> Sequence[Case
     except (ValueError, RecursionError):
         return ()
     listed = given.get("evals") if isinstance(given, dict) else None
-    return [*_read(listed)][:_MOST_EVALS] if isinstance(listed, list) else ()
+    return [*islice(_read(listed), _MOST_EVALS)] if isinstance(listed, list) else ()
 
 
 def _read(listed: Sequence[JsonValue]) -> Iterator[CaseBody]:
     for one in listed:
-        if not isinstance(one, dict) or not isinstance(task := one.get("prompt"), str):
+        if not isinstance(one, dict):
             continue
         expected = one.get("expectations") or [one.get("expected_output")]
         texts = expected if isinstance(expected, list) else [expected]
-        must = tuple(f"{JUDGED} {text}" for text in texts if isinstance(text, str) and text.strip())
-        if must and task.strip():
-            try:
-                yield CaseBody(check=Check.BEHAVIOUR, text=task, must=must)
-            except ValidationError:
-                continue
+        must = [_asserted(text) for text in texts if isinstance(text, str) and text.strip()]
+        asked = {key: one[key] for key in ("runs", "at_least") if key in one}
+        try:
+            body = CaseBody.model_validate(
+                {"check": Check.BEHAVIOUR, "text": one.get("prompt"), "must": must} | asked
+            )
+        except ValidationError:
+            continue
+        if problem_in(body, Kind.SKILL) is None:
+            yield body
 
 
-def _is_asked(case: Case) -> bool:
+def _asserted(text: str) -> str:
+    return text if pattern_in(text) is not None else f"{JUDGED} {text}"
+
+
+def takes_model(case: Case) -> bool:
+    """Whether a case is run by a model."""
     return case.body.check is Check.BEHAVIOUR
 
 
@@ -150,13 +184,16 @@ def _assertions(body: CaseBody) -> Iterator[tuple[bool, str]]:
     yield from sorted(pairs, key=lambda pair: pair[1].startswith(JUDGED))
 
 
-def _known(kind: Kind, state: Snapshot | None) -> str:
-    if state is None or kind is not Kind.DMN_RULE:
-        return state.content if state else ""
+def _known(kind: Kind, state: Snapshot | KnowledgeItem | None) -> tuple[str, ...]:
+    """Return what an agent reads of an item, nothing where it is not there."""
+    if state is None:
+        return ()
+    if kind is not Kind.DMN_RULE:
+        return (state.content,)
     try:
-        return search_text(read_xml(state.content))
+        return (search_text(read_xml(state.content)),)
     except RuleInvalid:
-        return state.content
+        return (state.content,)
 
 
 def _unrun(case: Case, most: int) -> CaseResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from core.changes.cases.behaviour import takes_model
 from core.changes.cases.config import DEFAULT, HOLD, OFF, CaseRules
 from core.changes.cases.proposed import MOST_CHARS, asks, can_prove, own_cases
 from core.changes.cases.retiring import Corrections
@@ -74,8 +75,14 @@ class CaseGate:
     rules: CaseRules = DEFAULT
     derive: Derive = derive_nothing
 
-    async def judge(self, change: Change, blobs: Mapping[str, bytes]) -> Tried:
-        """Return a change with its cases, and what it breaks. Writes nothing."""
+    async def judge(
+        self, change: Change, blobs: Mapping[str, bytes], *, asks: bool = True
+    ) -> Tried:
+        """Return a change with its cases, and what it breaks. Writes nothing.
+
+        Those that take a model are run where it `asks` one, as it is prepared. What the change is
+        on record to break stays broken where it cannot be run.
+        """
         bare = change.model_copy(update={"cases": (), "retires": (), "breaks": (), "tried": None})
         own = self._own(change, blobs)
         if not self.judges(change):
@@ -87,7 +94,7 @@ class CaseGate:
         if not own and not found.cases:
             return self._untried(bare, found.seen)
         wanted = [*own, *found.cases]
-        outcomes = await self.runner.before_and_after(change, blobs, wanted)
+        outcomes = await self._outcomes(change, blobs, wanted, asks=asks)
         return self._judged(bare, outcomes[: len(own)], outcomes[len(own) :], found.seen)
 
     def judges(self, change: Change) -> bool:
@@ -101,11 +108,18 @@ class CaseGate:
         """Return what a change breaks by what was recorded since it was judged."""
         if not self.judges(change):
             return ()
-        now = await self.cases.reach(change, 0)
-        if change.tried is not None and now.seen == change.tried.seen:
+        if change.tried is not None and await self.cases.seen(change) == change.tried.seen:
             return ()
-        tried = await self.judge(change, blobs)
+        tried = await self.judge(change, blobs, asks=False)
         return [one for one in tried.broken if one.case.id not in change.retires]
+
+    async def _outcomes(
+        self, change: Change, blobs: Mapping[str, bytes], cases: Sequence[Case], *, asks: bool
+    ) -> Sequence[Outcome]:
+        run = [case for case in cases if asks or not takes_model(case)]
+        found = await self.runner.before_and_after(change, blobs, run) if run else ()
+        ended = {one.case.id: (before, one) for before, one in found}
+        return [_or_on_record(change, case, ended.get(case.id)) for case in cases]
 
     def _own(self, change: Change, blobs: Mapping[str, bytes]) -> tuple[Case, ...]:
         if change.after is None or change.undoes or change.kind is Kind.AGENT_SKILLS:
@@ -166,12 +180,13 @@ class CaseGate:
         ]
         excused = frozenset(one.case.id for one in spared)
         broken += [one for _, one in failing if one.case.id not in {*retired, *excused}]
+        drifted = tuple(one for was, one in failing if was and one.case.id in excused)
         made = change.model_copy(
             update={
                 "cases": tuple(cases),
                 "retires": tuple(retired),
                 "breaks": tuple(one.case.id for one in broken),
-                "tried": CasesTried(seen=seen, excused=excused),
+                "tried": CasesTried(seen=seen, excused=excused, drifted=drifted),
             }
         )
         return Tried(made, tuple(broken), self._holds_unproved(change, cases))
@@ -186,8 +201,9 @@ def caused_by(change: Change, failing: Sequence[CaseResult]) -> Sequence[CaseRes
     """Return which of the failing cases a change has broken.
 
     Each new item shifts what all words weigh, by which an item that a question just reached may be
-    found no more; that is told at night. A change breaks a question if its own item comes up. One
-    that code derived is none if that item has all of its words: it does not tell the two apart.
+    found no more; that stops nothing, and is told as the change is applied. A change breaks a
+    question if its own item comes up. One that code derived is none if that item has all of its
+    words: it does not tell the two apart.
     """
     return [one for one in failing if _is_caused(change, one)]
 
@@ -203,6 +219,17 @@ def _is_caused(change: Change, result: CaseResult) -> bool:
         return True
     said = term_counts(f"{change.after.name}\n{change.after.content}")
     return not all(word in said for word in asked_words(case.body))
+
+
+def _or_on_record(change: Change, case: Case, ended: Outcome | None) -> Outcome:
+    """Return how a case ended; where it could not be run, what it came to as it was prepared."""
+    unasked = CaseResult(case=case, passed=None, why=Message("case.needs_model"))
+    before, result = ended or (None, unasked)
+    if result.passed is None and case.id in change.breaks:
+        return True, result.model_copy(
+            update={"passed": False, "why": Message("case.failed_before", why=result.why)}
+        )
+    return before, result
 
 
 def _adds_line(change: Change) -> bool:
@@ -250,6 +277,7 @@ def _after(change: Change, before: bool | None, result: CaseResult) -> Case:
         update={
             "role": CaseRole.PROOF if proves else CaseRole.REGRESSION,
             "status": result.status,
-            "note": "" if result.passed else result.why,
+            "note": result.why if result.passed is False else "",
+            "unrun_why": result.why if result.passed is None else "",
         }
     )

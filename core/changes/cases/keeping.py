@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from pydantic import JsonValue
-
 from core.changes.cases.deriving import derive
-from core.changes.cases.proposed import asks, can_prove
+from core.changes.cases.proposed import asks, can_prove, new_case
 from core.changes.cases.running import gone
+from core.changes.cases.wording import told_of
 from core.domain.errors import SkillWorkerError
-from core.domain.hashing import new_item_id
-from core.domain.models import Change, ChangeStatus, Kind, Operation, RunEvent, Snapshot
+from core.domain.models import Change, ChangeStatus, Kind, Operation, Snapshot
 from core.domain.models.cases import (
     BareItem,
     Case,
@@ -60,7 +58,9 @@ class CaseKeeping:
         for item in found:
             self._after = item.revision
             if made := await self._kept(item):
-                await self._told("case.derived", made[0], cases=[case.id for case in made])
+                await self.journal.emit(
+                    told_of("case.derived", made[0], cases=[case.id for case in made])
+                )
         return len(found)
 
     async def run_all(self) -> int:
@@ -73,7 +73,7 @@ class CaseKeeping:
             await self.cases.note(results)
             for one in results:
                 if one.passed is False and one.case.status is CaseStatus.GREEN:
-                    await self._told("case.failed", one.case, case=one.case.id)
+                    await self.journal.emit(told_of("case.failed", one.case, case=one.case.id))
             ran += len(results)
             if cursor is None:
                 return ran
@@ -97,17 +97,6 @@ class CaseKeeping:
             bundle = await self.skills.read(item.item_id, item.tenant_id)
             return bundle.document if bundle is not None else ""
         return ""
-
-    async def _told(self, name: str, of: Case, /, **data: JsonValue) -> None:
-        await self.journal.emit(
-            RunEvent(
-                name=name,
-                tenant_id=of.tenant_id,
-                feedback_id=of.feedback_id,
-                change_id=of.change_id,
-                data={"kind": of.kind.value, "target_id": of.item_id, **data},
-            )
-        )
 
 
 def cases_for(item: BareItem, text: str) -> Sequence[Case]:
@@ -133,26 +122,16 @@ def _as_new(item: BareItem, text: str) -> Change:
         after=Snapshot(content=text, name=item.name),
         base_hash="",
         status=ChangeStatus.APPLIED,
+        feedback_id=item.feedback_id,
     )
 
 
 def _case(item: BareItem, change: Change, body: CaseBody) -> Case:
-    case = Case(
-        id=new_item_id("case", "\0".join((item.tenant_id, item.kind, item.item_id, asks(body)))),
-        tenant_id=item.tenant_id,
-        agent_id=item.agent_id or "",
-        kind=item.kind,
-        item_id=item.item_id,
-        item_name=item.name,
-        body=body,
-        role=CaseRole.REGRESSION,
-        origin=CaseOrigin.DERIVED,
-        change_id=item.change_id,
-        feedback_id=item.feedback_id,
-    )
-    if gone(case).passed is False and can_prove(case, change):
-        return case.model_copy(update={"role": CaseRole.PROOF})
-    return case
+    seed = "\0".join((item.tenant_id, item.kind, item.item_id, asks(body)))
+    case = new_case(change, seed, body, CaseOrigin.DERIVED)
+    proves = gone(case).passed is False and can_prove(case, change)
+    role = CaseRole.PROOF if proves else CaseRole.REGRESSION
+    return case.model_copy(update={"role": role, "change_id": item.change_id})
 
 
 def _runs(case: Case) -> bool:

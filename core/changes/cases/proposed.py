@@ -10,11 +10,14 @@ from core.domain.hashing import new_item_id, text_hash
 from core.domain.messages import Message
 from core.domain.models import Change, ChangeRequest, Kind, RestoreRequest
 from core.domain.models.cases import Case, CaseBody, CaseOrigin, CaseRole, CaseStatus, Check
-from core.domain.text import compact, normal_form
+from core.domain.patterns import wrong_with
+from core.domain.text import compact, normal_form, shorten
 from core.knowledge.search.tokens import term_counts
 
 MOST = 10
 MOST_CHARS = 2_000
+JUDGED = "judge:"  # begins an assertion that a model judges
+_SHOWN = 160
 # A question that shares more of its words with what it is to find proves nothing.
 MOST_SHARED = 0.5
 
@@ -52,8 +55,26 @@ def problem_in(body: CaseBody, kind: Kind) -> Message | None:
         return Message("case.unfit_of", check=body.check.value)
     if len(body.text) > MOST_CHARS:
         return Message("case.too_long", n=len(body.text), most=MOST_CHARS)
-    if body.check is Check.BEHAVIOUR and not (body.must or body.must_not):
+    return _problem_in_assertions(body) if body.check is Check.BEHAVIOUR else None
+
+
+def pattern_in(asserted: str) -> str | None:
+    """Return the regular expression of an assertion, None if it is a text."""
+    is_pattern = len(asserted) > 2 and asserted.startswith("/") and asserted.endswith("/")
+    return asserted[1:-1] if is_pattern else None
+
+
+def _problem_in_assertions(body: CaseBody) -> Message | None:
+    asserted = (*body.must, *body.must_not)
+    if not any(map(str.strip, asserted)):
         return Message("case.no_assertion")
+    for text in asserted:
+        if len(text) > MOST_CHARS:
+            return Message("case.too_long", n=len(text), most=MOST_CHARS)
+        pattern = pattern_in(text)
+        if pattern is not None and (why := wrong_with(pattern)):
+            shown = shorten(pattern, _SHOWN)
+            return Message("case.pattern_wrong", pattern=shown, why=why)
     return None
 
 
@@ -92,12 +113,15 @@ def own_cases(change: Change, derived: Sequence[CaseBody]) -> tuple[Case, ...]:
     bodies = [*((body, origin) for body in given)]
     taken = {asks(body) for body in given}
     bodies += [(body, CaseOrigin.DERIVED) for body in derived if asks(body) not in taken]
-    return tuple(_case(change, number, *one) for number, one in enumerate(bodies, 1))
+    return tuple(
+        new_case(change, f"{change.id}#{number}", *one) for number, one in enumerate(bodies, 1)
+    )
 
 
-def _case(change: Change, number: int, body: CaseBody, origin: CaseOrigin) -> Case:
+def new_case(change: Change, seed: str, body: CaseBody, origin: CaseOrigin) -> Case:
+    """Return a case of a change's item that has not been run; the same seed gives the same id."""
     return Case(
-        id=new_item_id("case", f"{change.id}#{number}"),
+        id=new_item_id("case", seed),
         tenant_id=change.tenant_id,
         agent_id=change.agent_id,
         kind=change.kind,

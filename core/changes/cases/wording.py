@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pydantic import JsonValue
+
 from core.domain.messages import Message, joined
-from core.domain.models import Kind
+from core.domain.models import Kind, RunEvent
 from core.domain.models.cases import Case, CaseBody, CaseResult, Check
 from core.domain.text import compact, shorten
 
@@ -66,6 +68,17 @@ def _taught(case: Case) -> Message:
     if case.by is not None:
         return Message("case.by_person", name=case.by)
     return Message("case.by_nobody")
+
+
+def told_of(name: str, case: Case, /, **data: JsonValue) -> RunEvent:
+    """Return an event about a case."""
+    return RunEvent(
+        name=name,
+        tenant_id=case.tenant_id,
+        feedback_id=case.feedback_id,
+        change_id=case.change_id,
+        data={"kind": case.kind.value, "target_id": case.item_id, **data},
+    )
 
 
 def all_broken(results: Iterable[CaseResult]) -> str:

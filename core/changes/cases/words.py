@@ -11,7 +11,9 @@ from core.domain.models.cases import CaseBody, Check
 from core.knowledge.search.documents import skill_search_text
 from core.knowledge.search.tokens import is_counted, stem, term_counts
 
-_ASKING = {Check.RECALL, Check.SILENCE, Check.CHOSEN, Check.NOT_CHOSEN, Check.UNSAID}
+_ASKING = {
+    *(Check.RECALL, Check.SILENCE, Check.CHOSEN, Check.NOT_CHOSEN, Check.UNSAID, Check.BEHAVIOUR),
+}
 _READ_CHARS = 20_000
 _MOST = 400
 

@@ -26,7 +26,8 @@ async def retiring(change: Change, reason: str, deps: GateDeps) -> Change:
     gate = deps.cases
     if gate is None or not gate.judges(change):
         return change
-    tried = await gate.judge(change, await records.files_of(change, deps.changes))
+    blobs = await records.files_of(change, deps.changes)
+    tried = await gate.judge(change, blobs, asks=False)
     now = tried.change
     change = change.model_copy(update={"tried": now.tried, "retires": now.retires})
     if not tried.broken:

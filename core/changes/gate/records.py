@@ -8,7 +8,7 @@ import structlog
 from pydantic import JsonValue
 
 from core.changes.cases.judging import CaseGate, Tried, caused_by
-from core.changes.cases.wording import all_broken
+from core.changes.cases.wording import all_broken, told_of
 from core.changes.gate import receipts
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.drafts import codes_of
@@ -95,11 +95,15 @@ def cases_broken(tried: Tried, *, is_told: bool) -> RunEvent:
 
 
 def cases_kept(change: Change) -> Sequence[RunEvent]:
-    """Return the events of the cases that a change brings and retires."""
+    """Return the events of the cases that a change brings and retires, and of those it drifts."""
     retired: list[JsonValue] = [*change.retires]
     added: list[JsonValue] = [case.id for case in change.cases if case.id not in change.retires]
     found = [("case.added", added), ("case.retired", retired)]
-    return [event(name, change, None, cases=ids) for name, ids in found if ids]
+    drifted = change.tried.drifted if change.tried is not None else ()
+    return [
+        *(event(name, change, None, cases=ids) for name, ids in found if ids),
+        *(told_of("case.failed", one.case, case=one.case.id) for one in drifted),
+    ]
 
 
 def _told(value: JsonValue) -> JsonValue:

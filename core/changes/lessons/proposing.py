@@ -91,6 +91,7 @@ class Lessons:
                 return total  # another worker is at it
             await self._tell_refused(found)
             await self._tell_outcomes(facts.changes)
+            await self.log.note_recurring()
             total += len(found)
             if not page.is_full:
                 return total

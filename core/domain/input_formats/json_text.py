@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from core.domain.errors import InvalidInput
+from core.domain.input_formats.text import explain
 from core.domain.messages import Message
 
 MAX_DEPTH = 100
+M = TypeVar("M", bound=BaseModel)
+
+
+def parse_model(data: bytes, model: type[M]) -> M:
+    """Parse JSON in UTF-8 as a model. Raises InvalidInput, which names the field."""
+    try:
+        return model.model_validate(parse_json(data.decode("utf-8-sig")))
+    except UnicodeDecodeError:
+        raise InvalidInput(Message("input.not_utf8")) from None
+    except ValidationError as error:
+        raise InvalidInput(explain(error)) from None
 
 
 def parse_json(text: str) -> JsonValue:

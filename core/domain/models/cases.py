@@ -11,6 +11,7 @@ from pydantic import AliasChoices, Field, JsonValue
 from core.domain.models.base import Model, Text
 from core.domain.models.knowledge import Kind
 
+ItemKey = tuple[str, Kind, str]  # tenant, kind, id
 MOST_IN_REACH = 50  # older cases that are run for one change; the rest is run once a day
 
 
@@ -52,7 +53,7 @@ class CaseRole(StrEnum):
 
 
 class CaseStatus(StrEnum):
-    """What is known of a case (contracts, section 10). UNPROVED: it has not been run yet."""
+    """What is known of a case (contracts, section 10). UNPROVED: it has never been run."""
 
     GREEN = "green"
     RED = "red"
@@ -92,7 +93,8 @@ class Case(Model):
     """A case of an item. `since` is when its status last changed, `by_change` what changed it.
 
     `change_id` is the change it came with, None if a person added it. `note` is why it is red, or
-    why a person disabled it. Cases of a retracted change are gone with it.
+    why a person disabled it. Where it cannot be run any more, its status stays, and `unrun_since`
+    and `unrun_why` say so. Cases of a retracted change are gone with it.
     """
 
     id: str
@@ -112,6 +114,8 @@ class Case(Model):
     created_at: datetime | None = None
     since: datetime | None = None
     by_change: str | None = None
+    unrun_since: datetime | None = None
+    unrun_why: Text = ""
 
     @property
     def is_on(self) -> bool:
@@ -132,9 +136,9 @@ class CaseResult(Model):
 
     @property
     def status(self) -> CaseStatus:
-        """What is known of the case by this run."""
+        """What is known of the case after this run; where it could not be run, what was before."""
         if self.passed is None:
-            return CaseStatus.UNPROVED
+            return self.case.status
         return CaseStatus.GREEN if self.passed else CaseStatus.RED
 
 
@@ -158,15 +162,24 @@ class CaseCounts(Model):
     unproved: int = 0
     disabled: int = 0
 
+    @property
+    def badge(self) -> CaseStatus:
+        """What is known of the item: RED if one fails, GREEN if one holds, else UNPROVED."""
+        if self.red:
+            return CaseStatus.RED
+        return CaseStatus.GREEN if self.green else CaseStatus.UNPROVED
+
 
 class CasesTried(Model):
     """When the cases of a change were run: `seen` is what the search knew of, by kind.
 
-    `excused` are older ones that failed before the change: it has not broken them.
+    `excused` are older ones that failed before the change: it has not broken them. `drifted` are
+    questions that now just miss their item, since the change shifts what words weigh.
     """
 
     seen: tuple[int, ...]
     excused: frozenset[str] = frozenset()
+    drifted: tuple[CaseResult, ...] = ()
 
 
 class CasesInReach(Model):

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from enum import StrEnum
 
 from core.domain.models.base import Model, Scope, Snapshot, Text
+from core.domain.models.cases import CaseCounts, ItemKey
 from core.domain.models.changes import ChangeStatus, Hit, Origin, Receipt
 from core.domain.models.costs import TenantBudget
 from core.domain.models.feedback import NO_USAGE, FeedbackStatus, Pause, Usage
@@ -200,6 +201,12 @@ class Listed(Model):
     valid_until: datetime | None = None
     scope: Scope = Scope.AGENT
     user: str | None = None
+    cases: CaseCounts = CaseCounts()
+
+    @property
+    def key(self) -> ItemKey:
+        """What names it in all tenants."""
+        return self.tenant_id, self.kind, self.id
 
 
 class Cause(Model):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from core.domain.models import Change, Kind
+from core.domain.models import Change
 from core.domain.models.case_figures import CaseWeek
 from core.domain.models.cases import (
     BareItem,
@@ -15,6 +15,7 @@ from core.domain.models.cases import (
     CaseFilter,
     CaseResult,
     CasesInReach,
+    ItemKey,
 )
 
 
@@ -36,6 +37,9 @@ class Cases(Protocol):
         to it; disabled ones are left out.
         """
 
+    async def seen(self, change: Change) -> tuple[int, ...]:
+        """Return what the search knows of by now, where the agent of a change searches."""
+
     async def add(self, case: Case) -> None:
         """Add a case that a person made. Raises NotFound if its item is not there."""
 
@@ -48,10 +52,8 @@ class Cases(Protocol):
     async def note(self, results: Sequence[CaseResult], *, by_change: str | None = None) -> None:
         """Note how cases ended; `since` moves only where the status changes."""
 
-    async def counts(
-        self, tenant_id: str | None, kind: Kind | None, item_ids: Sequence[str]
-    ) -> Mapping[str, CaseCounts]:
-        """Return the counts of live cases by item id."""
+    async def counts(self, items: Sequence[ItemKey]) -> Mapping[ItemKey, CaseCounts]:
+        """Return the counts of live cases by item; of an item without any there is none."""
 
 
 class CaseRunner(Protocol):

@@ -53,6 +53,9 @@ class LessonLog(Protocol):
     async def standing(self, tenant_id: str) -> Sequence[str]:
         """Return the ids of the tenant's lessons that people approved and that still stand."""
 
+    async def note_recurring(self) -> None:
+        """Count the evidence for lessons that stand as what came back although they were shown."""
+
 
 class LessonsShown(Protocol):
     """Shows a run the lessons that matter for it."""

@@ -18,7 +18,7 @@ from core.domain.messages import Message
 from core.entrypoints.cli.options import Json
 from core.entrypoints.cli.output import print_json, talk
 from core.entrypoints.cli.progress import feedback_bar
-from core.entrypoints.cli.session import load, run_until_stopped
+from core.entrypoints.cli.session import load_apart, run_until_stopped
 
 if TYPE_CHECKING:
     from core.app.settings import Settings
@@ -38,7 +38,7 @@ def demo(
     from core.entrypoints.cli.demo_show import show_demo, summary
 
     with _home(keep) as home:
-        settings = _settings(home)
+        settings = load_apart(home, llm_model="offline")
         exhibits = run_until_stopped(
             lambda stop: _run_demo(settings, stop, in_pods=skill_creator),
             lambda: talk("Ending the demo."),
@@ -79,28 +79,6 @@ async def _run_story(settings: Settings, stop: asyncio.Event) -> Exhibits:
         with feedback_bar("learning from feedback") as on_progress:
             story = await run_story(app, scenario, on_progress, stop)
         return await collect_exhibits(app, scenario, story)
-
-
-def _settings(home: Path) -> Settings:
-    """Return settings that leave the user's database, servers and model alone."""
-    return load(
-        {
-            "skill_worker_home": home,
-            "database_url": None,
-            "database_migration_url": None,
-            "mcp_server_url": None,
-            "mcp_servers": None,
-            "skill_api_base_url": None,
-            "skill_api_token": None,
-            "use_skill_creator_workflow": False,
-            "computer_use_mcp_url": None,
-            "computer_use_mcp_token": None,
-            "llm_model": "offline",
-            "setup_new_agents": False,
-            "log_level": "warning",
-        },
-        interactive=True,
-    )
 
 
 @contextmanager

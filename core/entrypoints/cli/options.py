@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -50,6 +51,22 @@ Offline = Annotated[
 ]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Say what would happen, and leave no trace.")
+]
+Prompts = Annotated[
+    Path | None,
+    typer.Option(
+        "--prompts",
+        metavar="DIR",
+        exists=True,
+        file_okay=False,
+        help="Folder of prompts to use in place of ours.",
+    ),
+]
+FromStep = Annotated[
+    int,
+    typer.Option(
+        "--from", metavar="STEP", min=1, help="Which answer of the model is asked for anew first."
+    ),
 ]
 Host = Annotated[str, typer.Option("--host", help="Address to listen on.")]
 

@@ -19,6 +19,8 @@ from core.entrypoints.cli.exits import exit_code_of_signal
 from core.entrypoints.cli.output import talk
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from core.app.program import App
     from core.app.settings import Override, Settings
 
@@ -162,6 +164,27 @@ def load(overrides: Mapping[str, Override] | None = None, *, interactive: bool =
     for warning in settings.warnings:
         structlog.get_logger(__name__).warning("setting.ignored", reason=warning)
     return settings
+
+
+def load_apart(home: Path, **given: Override) -> Settings:
+    """Read settings that leave the user's database, servers, policies and platform alone."""
+    apart: dict[str, Override] = {
+        "skill_worker_home": home,
+        "skill_worker_config": None,
+        "database_url": None,
+        "database_migration_url": None,
+        "mcp_server_url": None,
+        "mcp_servers": None,
+        "skill_api_base_url": None,
+        "skill_api_token": None,
+        "computer_use_mcp_url": None,
+        "computer_use_mcp_token": None,
+        "use_skill_creator_workflow": False,
+        "platform_write_back": None,
+        "setup_new_agents": False,
+        "log_level": "warning",
+    }
+    return load({**apart, **given}, interactive=True)
 
 
 # The command that runs, and what it was given by name.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.domain.models import Kind, KnowledgeItem
 from core.domain.models.access import Role
 from core.domain.models.case_figures import CasePage, CasesOverview, CasesRun, Coverage
-from core.domain.models.cases import Case, CaseBody, CaseCounts, CaseFilter, CaseResult
+from core.domain.models.cases import Case, CaseBody, CaseCounts, CaseFilter, CaseResult, ItemKey
 from core.entrypoints.auth import utc_now
 from core.entrypoints.service.knowledge import known_items
 from core.entrypoints.service.owners import own_agent
@@ -47,13 +47,12 @@ class CasesService:
         counts = await figures.totals(scope)
         return CasesOverview(tenant_id=scope.tenant_id, counts=counts, weeks=tuple(seen))
 
-    async def counts(
-        self, tenant_id: str | None, kind: Kind | None, item_ids: Sequence[str]
-    ) -> Mapping[str, CaseCounts]:
-        """Return the counts of cases by item id; of an item without any there is none."""
+    async def counts(self, items: Sequence[ItemKey]) -> Mapping[ItemKey, CaseCounts]:
+        """Return the counts of cases by item; of an item without any there is none."""
         self.session.require(Role.READ)
-        tenant = self.session.tenant(tenant_id)
-        return await self.session.stores.cases.counts(tenant, kind, item_ids)
+        for tenant_id in {item[0] for item in items}:
+            self.session.tenant(tenant_id)
+        return await self.session.stores.cases.counts(items)
 
     async def coverage(
         self, item_id: str, *, kind: Kind | None = None, tenant_id: str | None = None

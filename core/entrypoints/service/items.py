@@ -17,8 +17,9 @@ class KnownPage(Page[Listed]):
 
 
 class Found(Model):
-    """Hits of a search, best first; `warnings` say what may be missing."""
+    """Hits of a search in one tenant, best first; `warnings` say what may be missing."""
 
+    tenant_id: str
     items: tuple[Hit, ...]
     warnings: tuple[Text, ...] = ()
 

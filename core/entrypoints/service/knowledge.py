@@ -66,7 +66,9 @@ class KnowledgeService:
         )
         shown, last = items[:limit], items[limit - 1] if len(items) > limit else None
         following = encode_parts((last.tenant_id, last.kind, last.id), query) if last else None
-        return KnownPage(items=tuple(shown), next=following, warnings=warnings)
+        counts = await self.session.stores.cases.counts([one.key for one in shown])
+        known = (one.model_copy(update={"cases": counts.get(one.key, one.cases)}) for one in shown)
+        return KnownPage(items=tuple(known), next=following, warnings=warnings)
 
     async def get(
         self,

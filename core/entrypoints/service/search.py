@@ -49,4 +49,4 @@ class SearchService:
         hits = await self.session.stores.search.search(
             query, tenant_id=tenant, agent_id=agent_id, kind=kind, limit=limit, user=user
         )
-        return Found(items=tuple(hits), warnings=warnings)
+        return Found(tenant_id=tenant, items=tuple(hits), warnings=warnings)

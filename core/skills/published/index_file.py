@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import Annotated
 from urllib.parse import urljoin
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from core.domain.errors import InvalidInput, NotFound
-from core.domain.input_formats.json_text import parse_json
-from core.domain.input_formats.text import explain
+from core.domain.input_formats.json_text import parse_model
 from core.domain.messages import Message
 from core.domain.models.base import Model
 from core.skills.published.places import VERSION, NamePlace, check_address
@@ -60,14 +59,9 @@ class Found(Model):
 def read_index(data: bytes, url: str) -> IndexFile:
     """Parse an index. Raises InvalidInput, which names it and the field."""
     try:
-        return IndexFile.model_validate(parse_json(data.decode("utf-8-sig")))
-    except UnicodeDecodeError:
-        why: str = Message("input.not_utf8")
-    except ValidationError as error:
-        why = explain(error)
+        return parse_model(data, IndexFile)
     except InvalidInput as error:
-        why = error.message
-    raise InvalidInput(Message("index.wrong", url=url, why=why))
+        raise InvalidInput(Message("index.wrong", url=url, why=error.message)) from None
 
 
 def look_up(index: IndexFile, wanted: NamePlace, url: str) -> Found | None:

@@ -7,11 +7,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from core.domain.errors import InvalidInput
-from core.domain.input_formats.json_text import parse_json
-from core.domain.input_formats.text import explain
+from core.domain.input_formats.json_text import parse_model
 from core.domain.messages import Message
 from core.domain.models.base import Model
 from core.domain.models.installed import InstalledSkill
@@ -63,16 +62,10 @@ def _relative(source: str, folder: Path) -> str:
 def read_lock(data: bytes, path: Path) -> LockFile:
     """Parse a lock. Raises InvalidInput, which names the file and the field."""
     try:
-        found = LockFile.model_validate(parse_json(data.decode("utf-8-sig")))
-    except UnicodeDecodeError:
-        why: str = Message("input.not_utf8")
-    except ValidationError as error:
-        why = explain(error)
+        found = parse_model(data, LockFile)
     except InvalidInput as error:
-        why = error.message
-    else:
-        names = [one.name for one in found.skills]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise InvalidInput(Message("lock.twice", path=path, name=twice))
-        return found
-    raise InvalidInput(Message("lock.wrong", path=path, why=why))
+        raise InvalidInput(Message("lock.wrong", path=path, why=error.message)) from None
+    names = [one.name for one in found.skills]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InvalidInput(Message("lock.twice", path=path, name=twice))
+    return found

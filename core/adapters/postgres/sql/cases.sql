@@ -1,6 +1,6 @@
 -- name: page
 SELECT id, tenant_id, agent_id, kind, item_id, item_name, body, role, origin, status, note, said,
-       change_id, feedback_id, made_by AS by, created_at, since, by_change
+       change_id, feedback_id, made_by AS by, created_at, since, by_change, unrun_since, unrun_why
 FROM live_cases
 WHERE (created_at, id) < (%(at)s::timestamptz, %(id)s)
   AND (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s)
@@ -16,7 +16,7 @@ ORDER BY created_at DESC, id DESC LIMIT %(limit)s
 -- Of any change: what was retired or taken back is still told.
 SELECT c.id, c.tenant_id, c.agent_id, c.kind, c.item_id, coalesce(d.name, c.item_id) AS item_name,
        c.body, c.role, c.origin, c.status, c.note, c.said, c.change_id, c.feedback_id,
-       c.made_by AS by, c.created_at, c.since, c.by_change
+       c.made_by AS by, c.created_at, c.since, c.by_change, c.unrun_since, c.unrun_why
 FROM cases c
 LEFT JOIN search_documents d
     ON d.tenant_id = c.tenant_id AND d.kind = c.kind AND d.item_id = c.item_id
@@ -69,16 +69,17 @@ WITH found AS (
     WHERE c.tenant_id = %(tenant_id)s AND c.status <> 'disabled'
       AND (f.place < 2 OR %(is_for_all)s OR c.agent_id = %(agent_id)s)
       -- With less than half of the words nothing comes up before what has them. A derived question
-      -- of which all are in the change does not tell the two apart.
+      -- of which all are in the change does not tell the two apart. A task is told in many words.
       AND (f.place < 2 OR f.shared * 2 >= c.words AND (c.origin <> 'derived' OR f.shared < c.words
-                                                       AND c.body ->> 'check' <> 'unsaid'))
+                                                       AND c.body ->> 'check' <> 'unsaid')
+           OR c.body ->> 'check' = 'behaviour' AND f.shared * 4 >= c.words)
     GROUP BY f.id, c.created_at
     ORDER BY place, shared DESC, c.created_at DESC, f.id
     LIMIT %(limit)s * 10
 )
 SELECT c.id, c.tenant_id, c.agent_id, c.kind, c.item_id, c.item_name, c.body, c.role, c.origin,
        c.status, c.note, c.said, c.change_id, c.feedback_id, c.made_by AS by, c.created_at, c.since,
-       c.by_change
+       c.by_change, c.unrun_since, c.unrun_why
 FROM best b
 JOIN live_cases c ON c.id = b.id
 WHERE c.tenant_id = %(tenant_id)s AND c.status <> 'disabled'
@@ -89,9 +90,10 @@ LIMIT %(limit)s
 
 -- name: put
 INSERT INTO cases (id, tenant_id, agent_id, kind, item_id, body, words, role, origin, status, note,
-                   said, change_id, feedback_id, made_by, by_change)
+                   said, change_id, feedback_id, made_by, by_change, unrun_why, unrun_since)
 VALUES (%(id)s, %(tenant_id)s, %(agent_id)s, %(kind)s, %(item_id)s, %(body)s, %(words)s, %(role)s,
-        %(origin)s, %(status)s, %(note)s, %(said)s, %(change_id)s, %(feedback_id)s, %(by)s, %(change_id)s)
+        %(origin)s, %(status)s, %(note)s, %(said)s, %(change_id)s, %(feedback_id)s, %(by)s, %(change_id)s,
+        %(unrun_why)s, CASE WHEN %(unrun_why)s <> '' THEN clock_timestamp() END)
 ON CONFLICT (id) DO NOTHING
 
 -- name: put_words
@@ -121,7 +123,7 @@ RETURNING id
 
 -- name: edit
 UPDATE cases SET body = %(body)s, words = %(words)s, made_by = coalesce(%(by)s, made_by), status = 'unproved', note = '',
-    said = NULL, since = clock_timestamp(), by_change = NULL
+    said = NULL, since = clock_timestamp(), by_change = NULL, unrun_since = NULL, unrun_why = ''
 WHERE id = %(id)s
 RETURNING id
 
@@ -135,19 +137,27 @@ WHERE id = %(id)s
 RETURNING id
 
 -- name: note
-UPDATE cases c SET status = n.status, note = n.note, said = n.said,
+UPDATE cases c SET status = n.status, note = n.note, said = n.said, unrun_since = NULL, unrun_why = '',
     since = CASE WHEN c.status = n.status THEN c.since ELSE clock_timestamp() END,
     by_change = CASE WHEN c.status = n.status THEN c.by_change ELSE %(by_change)s END
 FROM unnest(%(ids)s::text[], %(statuses)s::text[], %(notes)s::text[], %(said)s::jsonb[])
      AS n (id, status, note, said)
-WHERE c.id = n.id AND c.status <> 'disabled' AND (c.status, c.note) <> (n.status, n.note)
+WHERE c.id = n.id AND c.status <> 'disabled'
+  AND (c.status, c.note, c.unrun_why) <> (n.status, n.note, '')
+
+-- name: note_unrun
+-- It keeps what it came to before.
+UPDATE cases c SET unrun_since = coalesce(c.unrun_since, clock_timestamp()), unrun_why = n.why,
+    said = coalesce(c.said, '{}') || coalesce(n.said, '{}')
+FROM unnest(%(ids)s::text[], %(whys)s::text[], %(said)s::jsonb[]) AS n (id, why, said)
+WHERE c.id = n.id AND c.status <> 'disabled' AND c.unrun_why <> n.why
 
 -- name: counts
-SELECT item_id, count(*) FILTER (WHERE status = 'green') AS green,
-       count(*) FILTER (WHERE status = 'red') AS red,
-       count(*) FILTER (WHERE status = 'unproved') AS unproved,
-       count(*) FILTER (WHERE status = 'disabled') AS disabled
-FROM live_cases
-WHERE (%(tenant_id)s::text IS NULL OR tenant_id = %(tenant_id)s)
-  AND (%(kind)s::text IS NULL OR kind = %(kind)s) AND item_id = ANY(%(items)s)
-GROUP BY item_id
+SELECT c.tenant_id, c.kind, c.item_id, count(*) FILTER (WHERE c.status = 'green') AS green,
+       count(*) FILTER (WHERE c.status = 'red') AS red,
+       count(*) FILTER (WHERE c.status = 'unproved') AS unproved,
+       count(*) FILTER (WHERE c.status = 'disabled') AS disabled
+FROM (SELECT DISTINCT * FROM unnest(%(tenants)s::text[], %(kinds)s::text[], %(ids)s::text[])
+          AS h (tenant_id, kind, item_id)) h
+JOIN live_cases c ON c.tenant_id = h.tenant_id AND c.kind = h.kind AND c.item_id = h.item_id
+GROUP BY c.tenant_id, c.kind, c.item_id

@@ -241,7 +241,8 @@ WITH asking AS (
     FROM held
 ), due AS (
     SELECT k.*, 'rewrite' AS action FROM k
-    WHERE (SELECT count(*) FROM complaints c WHERE c.tenant_id = k.tenant_id AND c.kind = k.kind
+    WHERE k.agent_id <> %(worker)s  -- its lessons take up what came back themselves
+      AND (SELECT count(*) FROM complaints c WHERE c.tenant_id = k.tenant_id AND c.kind = k.kind
            AND c.item_id = k.item_id AND c.agent_id = k.agent_id AND c.came = 'back'
            AND c.said_at > greatest(k.since, (
                SELECT max(h.created_at) FROM history h WHERE h.tenant_id = k.tenant_id

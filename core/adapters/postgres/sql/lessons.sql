@@ -115,3 +115,23 @@ SELECT DISTINCT v.item_id FROM lesson_proposals p
 JOIN knowledge_versions v ON v.tenant_id = p.tenant_id AND v.kind = 'MEMORY'
     AND v.item_id = p.item_id AND v.valid_to IS NULL AND v.agent_id = %(agent_id)s
 WHERE p.tenant_id = %(tenant_id)s ORDER BY v.item_id
+
+-- name: note_recurring
+-- Evidence for a lesson that stands counts like a complaint about what another item says: from before
+-- it was learnt, or after, before a run was shown it or although one was.
+INSERT INTO complaints (tenant_id, agent_id, kind, item_id, feedback_id, said_at, came)
+SELECT DISTINCT ON (l.tenant_id, l.item_id, e.feedback_id)
+       l.tenant_id, %(agent_id)s, 'MEMORY', l.item_id, e.feedback_id, e.at,
+       CASE WHEN e.at < l.learnt_at THEN 'before' WHEN e.at > l.reached_at THEN 'back' ELSE 'unreached' END
+FROM (SELECT DISTINCT p.tenant_id, p.key, v.item_id,
+             (SELECT min(o.valid_from) FROM knowledge_versions o WHERE o.tenant_id = v.tenant_id
+              AND o.kind = v.kind AND o.item_id = v.item_id) AS learnt_at,
+             (SELECT min(u.first_at) FROM uses u WHERE u.tenant_id = v.tenant_id AND u.kind = v.kind
+              AND u.item_id = v.item_id AND u.agent_id = v.agent_id) AS reached_at
+      FROM lesson_proposals p
+      JOIN knowledge_versions v ON v.tenant_id = p.tenant_id AND v.kind = 'MEMORY'
+          AND v.item_id = p.item_id AND v.valid_to IS NULL AND v.agent_id = %(agent_id)s) l
+JOIN lesson_evidence e ON e.tenant_id = l.tenant_id AND e.key = l.key
+WHERE e.refused IS NULL AND e.feedback_id IS NOT NULL
+ORDER BY l.tenant_id, l.item_id, e.feedback_id, e.at
+ON CONFLICT DO NOTHING

@@ -1,7 +1,6 @@
--- name: page
--- The last run of each candidate; with a tag, all runs that have it: an earlier one stays tagged
--- after a retry or a fork.
-SELECT c.id || ':' || g.generation AS id, c.feedback_id, c.id AS candidate_id, g.generation,
+-- name: columns
+-- Of a candidate `c` of feedback `f` in a generation `g`, which may be a fork `k`.
+       c.id || ':' || g.generation AS id, c.feedback_id, c.id AS candidate_id, g.generation,
        f.tenant_id, c.agent_id, c.agent_name, c.content,
        CASE WHEN g.generation = c.generation THEN c.verdict ->> 'status' END AS status,
        CASE WHEN g.generation = c.generation THEN coalesce(c.verdict ->> 'reason', '') ELSE '' END
@@ -9,6 +8,11 @@ SELECT c.id || ':' || g.generation AS id, c.feedback_id, c.id AS candidate_id, g
        ARRAY(SELECT t.tag FROM run_tags t WHERE t.run = c.id || ':' || g.generation
              ORDER BY t.tag) AS tags,
        k.from_run AS forked_from, k.step AS from_step
+
+-- name: page
+-- The last run of each candidate; with a tag, all runs that have it: an earlier one stays tagged
+-- after a retry or a fork.
+SELECT /* columns */
 FROM feedback f
 JOIN candidates c ON c.feedback_id = f.id
 CROSS JOIN LATERAL (
@@ -26,14 +30,7 @@ ORDER BY f.created_at DESC, c.id || ':' || g.generation DESC LIMIT %(limit)s
 
 -- name: of
 -- By the id of a run, of its candidate, or of its feedback.
-SELECT c.id || ':' || g.generation AS id, c.feedback_id, c.id AS candidate_id, g.generation,
-       f.tenant_id, c.agent_id, c.agent_name, c.content,
-       CASE WHEN g.generation = c.generation THEN c.verdict ->> 'status' END AS status,
-       CASE WHEN g.generation = c.generation THEN coalesce(c.verdict ->> 'reason', '') ELSE '' END
-           AS reason, f.pruned, f.created_at,
-       ARRAY(SELECT t.tag FROM run_tags t WHERE t.run = c.id || ':' || g.generation
-             ORDER BY t.tag) AS tags,
-       k.from_run AS forked_from, k.step AS from_step
+SELECT /* columns */
 FROM candidates c
 JOIN feedback f ON f.id = c.feedback_id
 CROSS JOIN LATERAL (SELECT coalesce(%(generation)s::integer, c.generation) AS generation) g

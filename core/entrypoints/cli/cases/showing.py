@@ -26,6 +26,8 @@ def print_case(case: Case) -> None:
             "since": case.since,
             "by change": case.by_change,
             "why": case.note,
+            "could not be run since": case.unrun_since,
+            "why it could not": case.unrun_why,
             "role": case.role,
             "check": body.check,
             "asks": body.text,

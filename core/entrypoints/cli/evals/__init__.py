@@ -9,7 +9,7 @@ import typer
 
 from core.entrypoints.cli.evals.showing import show_paired, show_report
 from core.entrypoints.cli.exits import FAILED
-from core.entrypoints.cli.options import Json
+from core.entrypoints.cli.options import Json, Prompts
 from core.entrypoints.cli.output import print_json, print_model, talk
 from core.entrypoints.cli.session import chosen_model, run_async, run_until_stopped
 
@@ -25,16 +25,6 @@ _ENDING = (
     " once, and nothing is."
 )
 app = typer.Typer(help="Judge models, prompts and knowledge by labelled feedback.")
-Folder = Annotated[
-    Path | None,
-    typer.Option(
-        "--prompts",
-        metavar="DIR",
-        exists=True,
-        file_okay=False,
-        help="Folder of prompts to use in place of ours.",
-    ),
-]
 
 
 @app.command("run")
@@ -46,7 +36,7 @@ def run(
         str | None,
         typer.Option("--model", metavar="MODEL", help="Model to judge; default is LLM_MODEL."),
     ] = None,
-    prompts: Folder = None,
+    prompts: Prompts = None,
     lang: Annotated[str | None, typer.Option("--lang", help="Only cases in this language.")] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", metavar="N", min=1, help="Only the first N cases.")

@@ -16,13 +16,12 @@ from core.domain.messages import Message
 from core.domain.models import Usage
 from core.domain.models.base import Model
 from core.entrypoints.cli.progress import feedback_bar
-from core.entrypoints.cli.session import load
+from core.entrypoints.cli.session import load, load_apart
 from core.entrypoints.evals.judging import CaseResult, Report
 from core.entrypoints.evals.paired import Pair, Paired, compare
 from core.entrypoints.evals.report import pairs, read_report
 
 if TYPE_CHECKING:
-    from core.app.settings import Settings
     from core.domain.models.recorded_runs import RecordedRun
     from core.entrypoints.evals.cases import RoutingCase
 
@@ -114,7 +113,8 @@ async def _results(
     is_offline = variant.model == OFFLINE
     if inside:
         with tempfile.TemporaryDirectory(prefix="skill-worker-eval-") as home:
-            settings = _apart(Path(home), variant.model)
+            rules = {"review_policy": "auto", "screen": "note"}
+            settings = load_apart(Path(home), llm_model=variant.model, **rules)
             async with program.open_over_tenants(settings, model=True, offline=is_offline) as app:
                 with feedback_bar(f"judging {variant.model}") as on_progress:
                     results += await decide_in(
@@ -127,30 +127,6 @@ async def _results(
         ) as app:
             results += await decide_beside(app, beside, stop)
     return results
-
-
-def _apart(home: Path, model: str) -> Settings:
-    """Return settings that leave the user's database, servers and policies alone."""
-    return load(
-        {
-            "skill_worker_home": home,
-            "database_url": None,
-            "database_migration_url": None,
-            "mcp_server_url": None,
-            "mcp_servers": None,
-            "skill_api_base_url": None,
-            "skill_api_token": None,
-            "skill_worker_config": None,
-            "review_policy": "auto",
-            "screen": "note",
-            "platform_write_back": None,
-            "use_skill_creator_workflow": False,
-            "llm_model": model,
-            "setup_new_agents": False,
-            "log_level": "warning",
-        },
-        interactive=True,
-    )
 
 
 def from_reports(first: Path, second: Path) -> Sides:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from core.app.program import App
     from core.domain.models import Kind, KnowledgeItem
+    from core.domain.models.cases import CaseCounts
 
 app = typer.Typer(help="See what is known: memories, decision tables, skills.")
 app.command("show")(show)
@@ -54,13 +55,16 @@ def list_(
     """List what is known, newest first."""
     items = with_app(lambda opened: _list(opened, tenant, agent, _kind(kind), expired=expired))
     if as_json:
-        print_json({"items": [_listed(item) for item in items], "next": None})
+        print_json({"items": [_listed(*one) for one in items], "next": None})
         return
     print_table(
-        ("ID", "KIND", "TENANT", "AGENT", "NAME", "VERSION", "HOLDS"),
+        ("ID", "KIND", "TENANT", "AGENT", "NAME", "VERSION", "CASES", "HOLDS"),
         [
-            (i.id, i.kind, i.tenant_id, i.agent_id, i.name, i.version, reach_in_words(i.reach))
-            for i in items
+            (
+                *(i.id, i.kind, i.tenant_id, i.agent_id, i.name, i.version),
+                *(counts.badge, reach_in_words(i.reach)),
+            )
+            for i, counts in items
         ],
         empty="nothing is known yet",
     )
@@ -68,26 +72,29 @@ def list_(
 
 async def _list(
     opened: App, tenant: str | None, agent_id: str | None, kind: Kind | None, *, expired: bool
-) -> Sequence[KnowledgeItem]:
+) -> Sequence[tuple[KnowledgeItem, CaseCounts]]:
     from core.domain.models import Kind
+    from core.domain.models.cases import CaseCounts
 
     await opened.require_kind(kind)
     tenant = await known_owner(opened, tenant, agent_id)
     if kind in {None, Kind.SKILL} and not expired:
         await refresh_skills(opened, await tenants_of(opened, tenant))
-    return await opened.stores.knowledge.list(
+    items = await opened.stores.knowledge.list(
         tenant_id=tenant, agent_id=agent_id, kind=kind, expired=expired
     )
+    keys = [(item.tenant_id, item.kind, item.id) for item in items]
+    counts = await opened.stores.cases.counts(keys)
+    return [(item, counts.get(key, CaseCounts())) for item, key in zip(items, keys, strict=True)]
 
 
-def _listed(item: KnowledgeItem) -> JsonValue:
+def _listed(item: KnowledgeItem, counts: CaseCounts) -> JsonValue:
     """Return an item for a list: a skill without its text, which only the skill API has."""
     from core.domain.models import Kind
 
-    dumped: JsonValue = item.model_dump(
-        mode="json", exclude={"content"} if item.kind is Kind.SKILL else None
-    )
-    return dumped
+    left_out = {"content"} if item.kind is Kind.SKILL else None
+    dumped: dict[str, JsonValue] = item.model_dump(mode="json", exclude=left_out)
+    return {**dumped, "cases": counts.model_dump(mode="json")}
 
 
 def _kind(name: KindName | None) -> Kind | None:

@@ -10,7 +10,16 @@ import typer
 from core.domain.errors import InvalidInput
 from core.domain.messages import Message
 from core.entrypoints.cli.exits import FAILED
-from core.entrypoints.cli.options import AgentId, Cursor, Json, Limit, Tenant, who
+from core.entrypoints.cli.options import (
+    AgentId,
+    Cursor,
+    FromStep,
+    Json,
+    Limit,
+    Prompts,
+    Tenant,
+    who,
+)
 from core.entrypoints.cli.output import print_list, print_model, say
 from core.entrypoints.cli.runs.showing import show_comparison, show_run
 from core.entrypoints.cli.session import run_async, with_app
@@ -76,11 +85,16 @@ def show(run_id: RunId, as_json: Json = False) -> None:
     """Show a run: what it was told, what the model asked for, and what it was answered."""
 
     async def work(opened: App) -> ShownRun:
-        from core.entrypoints.cli.runs.showing import ShownRun
+        from core.entrypoints.cli.runs.showing import ShownRun, lessons_of
 
         run = await opened.stores.run_records.get(run_id)
         said = await opened.stores.threads.read(run.id)
-        return ShownRun(run=run, is_stored=said is not None, said=tuple(said or ()))
+        return ShownRun(
+            run=run,
+            is_stored=said is not None,
+            said=tuple(said or ()),
+            lessons=await lessons_of(opened, run),
+        )
 
     shown = with_app(work)
     if as_json:
@@ -123,25 +137,8 @@ def replay(
         str | None,
         typer.Option("--model", metavar="MODEL", help="Model to ask; default is LLM_MODEL."),
     ] = None,
-    prompts: Annotated[
-        Path | None,
-        typer.Option(
-            "--prompts",
-            metavar="DIR",
-            exists=True,
-            file_okay=False,
-            help="Folder of prompts to use in place of ours.",
-        ),
-    ] = None,
-    from_step: Annotated[
-        int,
-        typer.Option(
-            "--from",
-            metavar="STEP",
-            min=1,
-            help="Which answer of the model is asked for anew first.",
-        ),
-    ] = 1,
+    prompts: Prompts = None,
+    from_step: FromStep = 1,
     as_json: Json = False,
 ) -> None:
     """Repeat a run without effect, and show where it decides otherwise; exit 1 if it does."""
@@ -176,15 +173,7 @@ async def _replayed(
 @app.command("fork")
 def fork(
     run_id: RunId,
-    from_step: Annotated[
-        int,
-        typer.Option(
-            "--from",
-            metavar="STEP",
-            min=1,
-            help="Which answer of the model is asked for anew first.",
-        ),
-    ],
+    from_step: FromStep,
     as_json: Json = False,
 ) -> None:
     """Let a worker go on from a step of a run, for good; what the run came to stands."""

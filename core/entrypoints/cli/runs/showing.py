@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from core.domain.models.base import Model
+from core.domain.models.cases import CaseCounts
 from core.domain.models.recorded_runs import RecordedRun
 from core.domain.models.views import Said
 from core.entrypoints.cli.output import print_block, print_fields, say
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.agent.replay.comparing import Asked, Comparison, Decision
+    from core.app.program import App
 
 ARGUMENT_CHARS = 300
 _LIKE = {
@@ -22,12 +25,45 @@ _LIKE = {
 }
 
 
+class LessonOfRun(Model):
+    """A lesson of the worker that a run was shown; `name` is None if it is known no more."""
+
+    item_id: str
+    version: int
+    name: str | None = None
+    cases: CaseCounts = CaseCounts()
+
+
 class ShownRun(Model):
     """A run with its transcript; `is_stored`: whether that is still on record."""
 
     run: RecordedRun
     is_stored: bool
     said: tuple[Said, ...] = ()
+    lessons: tuple[LessonOfRun, ...] = ()
+
+
+async def lessons_of(opened: App, run: RecordedRun) -> tuple[LessonOfRun, ...]:
+    """Return the lessons that the run's candidate was shown, with what is known of them now."""
+    from core.domain.errors import NotFound
+    from core.domain.models import Kind
+
+    shown = await opened.stores.lesson_log.shown([run.candidate_id], [run.feedback_id])
+    keys = [(one.tenant_id, Kind.MEMORY, one.item_id) for one in shown]
+    counts = await opened.stores.cases.counts(keys)
+    names = dict[str, str]()
+    for tenant_id, kind, item_id in keys:
+        with suppress(NotFound):  # it was taken back
+            names[item_id] = (await opened.stores.knowledge.get(kind, tenant_id, item_id)).name
+    return tuple(
+        LessonOfRun(
+            item_id=one.item_id,
+            version=one.version,
+            name=names.get(one.item_id),
+            cases=counts.get(key, CaseCounts()),
+        )
+        for one, key in zip(shown, keys, strict=True)
+    )
 
 
 def show_run(shown: ShownRun) -> None:
@@ -45,6 +81,9 @@ def show_run(shown: ShownRun) -> None:
             "forked from": f"{run.forked_from}, step {run.from_step}" if run.forked_from else "",
         }
     )
+    for one in shown.lessons:
+        state = one.cases.badge if one.name is not None else "taken back"
+        say(f"shown lesson {one.item_id} v{one.version} ({state}): {one.name or ''}".rstrip(": "))
     if not shown.is_stored:
         say("\nIts transcript is no longer stored (RETENTION_DAYS).")
     for said in shown.said:

@@ -2,54 +2,37 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
 from core.changes.cases.wording import case_words
-from core.domain.models import Kind
 from core.domain.models.case_figures import Coverage
 from core.domain.models.cases import Case, CaseCounts, CaseRole, CaseStatus
 from core.entrypoints.console.parts.lists import badge, listed
 from core.entrypoints.console.parts.markup import Part, address, el, join
 from core.entrypoints.console.parts.named import kind, moment
 from core.entrypoints.console.visit import Visit
-from core.entrypoints.service.cases import CasesService
 
 PATH = "/console/cases"
 ITEM = "/console/knowledge/item"
 REVIEW = "/console/review"
 _MOST_ROWS = 20
-ItemKey = tuple[str, Kind, str]  # tenant, kind, id
 
 
-async def counts_of(visit: Visit, items: Sequence[ItemKey]) -> Mapping[ItemKey, CaseCounts]:
-    """Return the counts of cases of items."""
-    groups: defaultdict[tuple[str, Kind], list[str]] = defaultdict(list)
-    for tenant, of, item_id in items:
-        groups[tenant, of].append(item_id)
-    service, found = CasesService(visit.session), dict[ItemKey, CaseCounts]()
-    for (tenant, of), ids in groups.items():
-        counted = await service.counts(tenant, of, ids)
-        found |= {(tenant, of, item_id): one for item_id, one in counted.items()}
-    return found
-
-
-def count_badges(visit: Visit, counts: CaseCounts | None) -> Markup | None:
-    """Draw how many cases have each status; None without any."""
-    found = counts or CaseCounts()
+def count_badges(visit: Visit, counts: CaseCounts) -> Markup:
+    """Draw how many cases have each status; of an item without any that it is unproved."""
     numbers = {
-        CaseStatus.GREEN: found.green,
-        CaseStatus.RED: found.red,
-        CaseStatus.UNPROVED: found.unproved,
+        CaseStatus.GREEN: counts.green,
+        CaseStatus.RED: counts.red,
+        CaseStatus.UNPROVED: counts.unproved,
     }
     drawn = [
         badge(visit.say(f"cases.n_{status.value}", n=number), status.value)
         for status, number in numbers.items()
         if number
     ]
-    return join(drawn, " ") if drawn else None
+    return join(drawn or [badge(visit.say("cases.no_proof"), CaseStatus.UNPROVED.value)], " ")
 
 
 def state(visit: Visit, status: CaseStatus) -> Markup:
@@ -80,12 +63,22 @@ def _row(visit: Visit, one: Case) -> tuple[Part, ...]:
 
 
 def asked(visit: Visit, one: Case) -> Markup:
-    """Draw what a case asks, and below it why it fails or is disabled."""
-    words = el("div", visit.translated(case_words(one.body)))
-    if not one.note:
-        return words
-    note = el("div", visit.translated(one.note), class_="muted small", lang=visit.marked(one.note))
-    return join([words, note])
+    """Draw what a case asks, and below it why it fails, is disabled, or cannot be run."""
+    lines = [el("div", visit.translated(case_words(one.body)))]
+    if one.note:
+        lines.append(_small(visit, one.note, visit.translated(one.note)))
+    if one.unrun_since is not None:
+        lines.append(_small(visit, one.unrun_why, _unrun(visit, one)))
+    return join(lines)
+
+
+def _unrun(visit: Visit, one: Case) -> Markup:
+    told = visit.say("cases.unrun", why=visit.translated(one.unrun_why))
+    return join([told, moment(visit, one.unrun_since)], " ")
+
+
+def _small(visit: Visit, text: str, drawn: Part) -> Markup:
+    return el("div", drawn, class_="muted small", lang=visit.marked(text))
 
 
 def origin(visit: Visit, one: Case) -> Markup:

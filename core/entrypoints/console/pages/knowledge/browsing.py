@@ -12,7 +12,7 @@ from core.domain.messages import Message
 from core.domain.models import Hit, Kind, Reach
 from core.domain.models.cases import CaseCounts
 from core.domain.models.views import KnowledgeFilter, Listed
-from core.entrypoints.console.pages.cases.rows import ItemKey, count_badges, counts_of
+from core.entrypoints.console.pages.cases.rows import count_badges
 from core.entrypoints.console.pages.knowledge.lists import agents_list
 from core.entrypoints.console.parts.lists import chip, empty, listed, pages, twin
 from core.entrypoints.console.parts.markup import address, el, join, link, show
@@ -20,6 +20,8 @@ from core.entrypoints.console.parts.named import kind, moment, reach_text
 from core.entrypoints.console.parts.navigation import go_to
 from core.entrypoints.console.parts.tenants import tenant_chips, tenant_of
 from core.entrypoints.console.visit import Visit
+from core.entrypoints.service.cases import CasesService
+from core.entrypoints.service.items import Found
 from core.entrypoints.service.knowledge import KnowledgeService
 from core.entrypoints.service.search import SearchService
 
@@ -86,8 +88,7 @@ async def _browse(visit: Visit, given: Mapping[str, str | None], of: Kind | None
     page = await service.page(wanted, cursor=cursor, limit=_PAGE)
     _warn(visit, page.warnings)
     if page.items:
-        keys = [(item.tenant_id, item.kind, item.id) for item in page.items]
-        show(_rows(visit, page.items, await counts_of(visit, keys)))
+        show(_rows(visit, page.items))
     elif any(given.values()):
         show(empty(visit.say("knowledge.no_match"), link(visit.say("knowledge.show_all"), PATH)))
     else:
@@ -104,7 +105,7 @@ def _whose(visit: Visit, item: Listed) -> str:
     return " · ".join(filter(None, (agent, item.tenant_id, _reach(visit, item))))
 
 
-def _rows(visit: Visit, items: Sequence[Listed], counts: Mapping[ItemKey, CaseCounts]) -> Markup:
+def _rows(visit: Visit, items: Sequence[Listed]) -> Markup:
     say = visit.say
     heads = ("common.kind", "common.name", "knowledge.excerpt", "common.agent", "knowledge.since")
     return listed(
@@ -115,7 +116,7 @@ def _rows(visit: Visit, items: Sequence[Listed], counts: Mapping[ItemKey, CaseCo
                 join(
                     [
                         _item(item.kind, item.tenant_id, item.id, item.name),
-                        count_badges(visit, counts.get((item.tenant_id, item.kind, item.id))),
+                        count_badges(visit, item.cases),
                     ],
                     " ",
                 ),
@@ -144,14 +145,21 @@ async def _search(
     )
     _warn(visit, found.warnings)
     if found.items:
-        show(_hits(visit, found.items, tenant))
+        show(_hits(visit, found, await _counts(visit, found)))
     else:
         show(empty(visit.say("knowledge.no_match"), link(visit.say("knowledge.show_all"), PATH)))
     scope = {"tenant_id": tenant, "agent_id": given["agent"], "kind": given["kind"]}
     show(twin(visit, "/v1/search", q=query, **scope, limit=str(_HITS)))
 
 
-def _hits(visit: Visit, hits: Sequence[Hit], tenant: str | None) -> Markup:
+async def _counts(visit: Visit, found: Found) -> Sequence[CaseCounts]:
+    """Return the counts of cases of each hit."""
+    keys = [(found.tenant_id, hit.kind, hit.id) for hit in found.items]
+    counts = await CasesService(visit.session).counts(keys)
+    return [counts.get(key, CaseCounts()) for key in keys]
+
+
+def _hits(visit: Visit, found: Found, counts: Sequence[CaseCounts]) -> Markup:
     say = visit.say
     heads = ("common.kind", "common.name", "knowledge.excerpt", "knowledge.why", "knowledge.score")
     return listed(
@@ -159,12 +167,14 @@ def _hits(visit: Visit, hits: Sequence[Hit], tenant: str | None) -> Markup:
         [
             (
                 kind(visit, hit.kind),
-                _item(hit.kind, tenant, hit.id, hit.name),
+                join([_item(hit.kind, found.tenant_id, hit.id, hit.name), proof], " "),
                 join([el("span", hit.excerpt, class_="clamp small"), _reach_note(visit, hit)]),
                 el("span", visit.translated(hit.why), class_="small muted"),
                 f"{hit.score:.0%}",
             )
-            for hit in hits
+            for hit, proof in zip(
+                found.items, (count_badges(visit, one) for one in counts), strict=True
+            )
         ],
         label=say("knowledge.search"),
     )
