@@ -15,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from core.agent.asked_once import AskedOnce
 from core.agent.budgets import Meter
 from core.agent.second_look import SecondLookModel
 from core.app.bootstrap import chat_model
@@ -62,7 +63,7 @@ def _play(arguments: list[str]) -> int:
 def _second_look() -> SecondLookModel:
     """Return the second look of the model that LLM_MODEL names."""
     chat = chat_model(load_settings())
-    return SecondLookModel(chat, SimpleBreaker(), MemoryReplies(), Meter())
+    return SecondLookModel(AskedOnce(chat, SimpleBreaker(), MemoryReplies(), Meter()))
 
 
 def main() -> int:
