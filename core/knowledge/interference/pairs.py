@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log, sqrt
 
+from core.domain.models import Kind
 from core.knowledge.interference.delta import Delta, compare
 from core.knowledge.interference.items import Item, Statement
 from core.knowledge.interference.rules import Reliance, link
@@ -34,8 +35,6 @@ class Pair:
     changed: Statement
     relies: Statement
     shown: tuple[Statement, ...]
-    weight: float
-    found: Reliance | None = None
 
 
 @dataclass(frozen=True)
@@ -64,21 +63,42 @@ class Answer:
 
 
 def doubt(
-    before: Item, after: Item, others: Sequence[Item], found: Sequence[Reliance] = ()
+    before: Item,
+    after: Item,
+    others: Sequence[Item],
+    found: Sequence[Reliance] = (),
+    *,
+    is_ranked: bool = False,
 ) -> Doubt:
     """Return the others that may rely on what a change takes away, at most eight.
 
-    `found` is what the rules say of them.
+    `found` is what the rules say of them; `is_ranked`: a search put those of each kind best first.
     """
     changed = Doubt(before, compare(before, after))
     if not changed.lines:
         return changed
     near = _Nearness(before, changed.lines, others)
-    by_rule = {(one.item.kind, one.item.id): one for one in found}
-    made = [near.pair(item, by_rule.get((item.kind, item.id))) for item in others]
-    enough = [one for one in made if one.weight >= _LEAST]
-    likeliest = sorted(enough, key=lambda one: -one.weight)[:MOST_PAIRS]
-    return replace(changed, pairs=likeliest)
+    by_rule = {id(one.item): one for one in found}
+    ranks = _ranks(others) if is_ranked else {}
+    likely: list[tuple[float, Item]] = []
+    for item in others:
+        known = by_rule.get(id(item))
+        weight = near.weight(item) + (known.weight if known else 0.0)
+        if weight >= _LEAST:
+            likely.append((weight + ranks.get(id(item), 0.0), item))
+    likely.sort(key=lambda one: -one[0])
+    pairs = [near.pair(item, by_rule.get(id(item))) for _, item in likely[:MOST_PAIRS]]
+    return replace(changed, pairs=pairs)
+
+
+def _ranks(others: Sequence[Item]) -> Mapping[int, float]:
+    """Return what the search says of each item: 2 for the first of its kind, 0.3 for the last."""
+    counts: Counter[Kind] = Counter()
+    ranks = {}
+    for one in others:
+        counts[one.kind] += 1
+        ranks[id(one)] = 8 / (3 + counts[one.kind])
+    return ranks
 
 
 def _lines(delta: Delta) -> Iterator[Statement]:
@@ -116,14 +136,16 @@ class _Nearness:
 
     def pair(self, item: Item, found: Reliance | None) -> Pair:
         """Return the change and an item as a pair."""
-        weights = {one: self._by_words(terms(one.text)) for one in item.statements}
+        both = shared(self._wanted, item.terms)
+        weights = {one: self._sum(shared(both, terms(one.text))) for one in item.statements}
         relies = max(weights, key=lambda one: weights[one], default=Statement("", ""))
-        changed, weight = self._nearest(terms(relies.text)), self._weight(item)
+        changed = self._nearest(terms(relies.text))
         if found is not None:
-            changed, relies, weight = found.changed, found.relies, weight + found.weight
-        return Pair(item, changed, relies, _shown(item, relies, weights), weight, found)
+            changed, relies = found.changed, found.relies
+        return Pair(item, changed, relies, _shown(item, relies, weights))
 
-    def _weight(self, item: Item) -> float:
+    def weight(self, item: Item) -> float:
+        """Return how near an item is."""
         spelt = self._spelt[id(item)]
         by_letters = sum(
             weight * self._rarity_of_letters[two] ** 2
@@ -134,12 +156,13 @@ class _Nearness:
         has_value = any(
             mine.same(other) for mine in self._values for _, known in item.valued for other in known
         )
-        weight = 4 * self._by_words(item.spoken_of) / sqrt(10 + len(item.spoken_of))
+        words = shared(self._wanted, item.spoken_of)
+        weight = 4 * self._sum(words) / sqrt(10 + len(item.spoken_of))
         weight += 2 * by_letters / float((50 + len(spelt)) ** 0.4)
         return weight + link(self._before, item, frozenset()) + 2 * is_named + has_value
 
-    def _by_words(self, theirs: Terms) -> float:
-        return sum(self._wanted[term] * self._of(term) for term in shared(self._wanted, theirs))
+    def _sum(self, both: Collection[str]) -> float:
+        return sum(self._wanted[term] * self._of(term) for term in both)
 
     def _of(self, term: str) -> float:
         return weigh((term,)) * self._rarity.get(term, 1.0)
