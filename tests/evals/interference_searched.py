@@ -1,7 +1,8 @@
-"""What a model would be asked about where one agent knows the items of all stories of the sets.
+"""What a model would be asked about where agents know the items of the sets in a database.
 
 Everything goes through the gate into a database of its own, and the look of the gate searches
-there: so it also counts what the search does not find.
+there: so it also counts what the search does not find. Each story has an agent of its own, and
+one more agent knows the items of all.
 """
 
 from __future__ import annotations
@@ -51,48 +52,82 @@ def report(paths: Sequence[Path]) -> str:
     configure_logging("error", "console")
     with tempfile.TemporaryDirectory(prefix="skill-worker-evals-") as home:
         counts, known = asyncio.run(_counted(Path(home), paths))
-    head = f"  {f'one agent, {known} items':<24}{'in the search':<28}among what is asked"
+    head = (
+        f"  {'':<18}{'an agent each':<28}{f'one agent, {known} items':<28}(of which in its search)"
+    )
     rows = [
-        f"  {name:<24}{interference.share(searched, of):<28}{interference.share(asked, of)}"
-        for name, (searched, asked, of) in counts.items()
+        f"  {name:<18}" + "".join(f"{interference.share(n, of):<28}" for n in (alone, asked, found))
+        for name, (alone, asked, found, of) in counts.items()
     ]
-    return "\n".join([head, *rows])
+    return "\n".join([head, *(row.rstrip() for row in rows)])
 
 
 async def _counted(
     home: Path, paths: Sequence[Path]
-) -> tuple[Mapping[str, tuple[int, int, int]], int]:
+) -> tuple[Mapping[str, tuple[int, int, int, int]], int]:
     place = {"skill_worker_home": home, "database_url": None, "skill_api_base_url": None}
+    counts = {}
     async with open_over_tenants(load_settings({**place, "screen": "note"})) as app:
-        await app.stores.agents.save(Agent(id="a", tenant_id="t", name="A"))
-        ids: dict[str, str] = {}
+        everybody = _Agent(app, "all")
         for path in paths:
-            await _learn(app, path, ids)
-        counts = {}
+            for row, _ in _pairs(path):
+                await everybody.learn(row)
         for path in paths:
-            found = [await _looked(app, row, line, ids) for row, line in _pairs(path)]
-            searched, asked = (sum(one[at] for one in found) for at in (0, 1))
-            counts[path.stem] = searched, asked, len(found)
-    return counts, len(ids)
+            crowd = [await everybody.looks(row, line) for row, line in _pairs(path)]
+            alone = [await _alone(app, row, line) for row, line in _pairs(path)]
+            asked, found = (sum(one[at] for one in crowd) for at in (1, 0))
+            counts[path.stem] = sum(is_asked for _, is_asked in alone), asked, found, len(crowd)
+    return counts, len(everybody.ids)
+
+
+async def _alone(app: App, row: Row, line: interference.Line) -> tuple[bool, bool]:
+    agent = _Agent(app, line.id)
+    await agent.learn(row)
+    return await agent.looks(row, line)
+
+
+class _Agent:
+    """An agent in a tenant of its own, with what it knows by the row of a set."""
+
+    def __init__(self, app: App, tenant: str) -> None:
+        self._app, self._tenant = app, tenant
+        self.ids: dict[str, str] = {}
+
+    async def learn(self, row: Row) -> None:
+        """Learn the other items of a story."""
+        await self._app.stores.agents.save(
+            Agent(id=self._tenant, tenant_id=self._tenant, name=self._tenant)
+        )
+        for other in _others(row):
+            known, n = _known_by(other), len(self.ids)
+            if known not in self.ids:
+                key = f"{self._tenant}:{n}"
+                context = SubmitContext(key=key, tenant_id=self._tenant, agent_id=self._tenant)
+                request = _request(other, {*self.ids.values()}, n)
+                receipt = await self._app.gate.submit(request, context)
+                assert receipt.target_id is not None, receipt
+                self.ids[known] = receipt.target_id
+
+    async def looks(self, row: Row, line: interference.Line) -> tuple[bool, bool]:
+        """Return whether the search finds what relies, and whether it would be asked about."""
+        look = Interference(self._app.stores.search, self._app.stores.skills, DEFAULT)
+        wanted = next(self.ids[_known_by(one)] for one in _others(row) if one["id"] == line.relies)
+        change = Change.model_construct(
+            kind=Kind(line.before.kind),
+            target_id=line.before.name,
+            tenant_id=self._tenant,
+            agent_id=self._tenant,
+        )
+        near = await look.nearest(change, line.before, line.after)
+        reliances = find_reliance(line.before, line.after, near)
+        asked = doubt(line.before, line.after, near, reliances, is_ranked=True).pairs
+        return any(one.id == wanted for one in near), any(one.item.id == wanted for one in asked)
 
 
 def _pairs(path: Path) -> list[tuple[Row, interference.Line]]:
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     both = zip(rows, interference.lines(path), strict=True)
     return [(row, line) for row, line in both if line.is_harmful]
-
-
-async def _learn(app: App, path: Path, ids: dict[str, str]) -> None:
-    """Have the agent learn the other items of a set; `ids` has what it knows them by."""
-    for text in path.read_text("utf-8").splitlines():
-        for row in _others(json.loads(text)):
-            known = _known_by(row)
-            if known not in ids:
-                n = len(ids)
-                context = SubmitContext(key=f"k{n}", tenant_id="t", agent_id="a")
-                receipt = await app.gate.submit(_request(row, {*ids.values()}, n), context)
-                assert receipt.target_id is not None, receipt
-                ids[known] = receipt.target_id
 
 
 def _others(row: Row) -> Sequence[Row]:
@@ -141,18 +176,3 @@ def _in_feel(table: DecisionTable) -> DecisionTable:
 
 def _quoted(cell: str) -> str:
     return cell if cell in {"-", ""} else json.dumps(cell.strip('"'), ensure_ascii=False)
-
-
-async def _looked(
-    app: App, row: Row, line: interference.Line, ids: Mapping[str, str]
-) -> tuple[bool, bool]:
-    """Return whether what relies is found by the search, and whether it would be asked about."""
-    look = Interference(app.stores.search, app.stores.skills, DEFAULT)
-    wanted = next(ids[_known_by(one)] for one in _others(row) if one["id"] == line.relies)
-    change = Change.model_construct(
-        kind=Kind(line.before.kind), target_id=line.before.name, tenant_id="t", agent_id="a"
-    )
-    near = await look.nearest(change, line.before, line.after)
-    reliances = find_reliance(line.before, line.after, near)
-    asked = doubt(line.before, line.after, near, reliances, is_ranked=True).pairs
-    return any(one.id == wanted for one in near), any(one.item.id == wanted for one in asked)
