@@ -294,7 +294,7 @@ def main(arguments: Sequence[str]) -> int:
     for name, rule in RULES.items():
         if rule is not by_rules:
             print(f"all, the rule of shared {name} alone\n{table(every, rule)}")
-    if "--show" in options and "--sealed" not in options:  # what is sealed is not to be read
+    if "--show" in options and all(path.parent.name != "sealed" for path in sets(arguments)):
         _show(every)
     bad = [one for one in every if one.is_harmful]
     safe = [one for one in every if not one.is_harmful]

@@ -284,8 +284,9 @@ async def _found(
     has_failed = any(one.code == LOOK_FAILED for one in found)
     if (screen.second_look is None or has_failed) and change.findings:
         # A process that takes no second look releases nothing of what one found.
-        looked = [one.still_in(change.after.content) for one in change.findings if one.is_looked]
-        found = (*found, *filter(None, looked))
+        known = {one.digest for one in found}
+        old = (one for one in change.findings if one.is_looked and one.digest not in known)
+        found = (*found, *filter(None, (one.still_in(change.after.content) for one in old)))
     return tuple(found)
 
 
