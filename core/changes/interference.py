@@ -40,10 +40,11 @@ from core.safety.config import INTERFERENCE_JUDGED, FindingClass, ScreenConfig
 from core.safety.findings import look_failed, severity_of
 from core.safety.screen import decoded
 
-# How many others are looked at, by kind: the nearest. Of skills the whole folders are read. Among
-# 249 items 74 of the 80 that rely on a change are found so, with 8 skills and 12 tables 67; the
-# rest say it in scripts, which the search does not read.
-LIMITS = {Kind.SKILL: 20, Kind.DMN_RULE: 20, Kind.MEMORY: 20}
+# How many others are looked at, by kind: the nearest. Of skills the whole folders are read. More
+# where a model judges: among 249 items 74 of the 80 that rely on a change are found so, else 67,
+# for 60 ms more of the worker; the rest say it in scripts, which the search does not read.
+LIMITS = {Kind.SKILL: 8, Kind.DMN_RULE: 12, Kind.MEMORY: 20}
+JUDGED_LIMITS = {Kind.SKILL: 20, Kind.DMN_RULE: 20, Kind.MEMORY: 20}
 _QUERY_CHARS = 600
 _QUOTE_CHARS = 200
 _MOST_TOLD = 5
@@ -147,18 +148,21 @@ class Interference:
     async def nearest(self, change: Change, before: Item, after: Item) -> list[Item]:
         """Return the nearest others of the agent and of its tenant, of each kind best first."""
         query = _query(before, after)
-        asks = (self._near(change, query, kind) for kind in LIMITS)
+        limits = JUDGED_LIMITS if self._judge else LIMITS
+        asks = (self._near(change, query, kind, limit) for kind, limit in limits.items())
         near = [one for found in await asyncio.gather(*asks) for one in found]
         read = await asyncio.gather(*(self._read(one, change) for one in near))
         return [item for item in read if item is not None]
 
-    async def _near(self, change: Change, query: str, kind: Kind) -> Sequence[KnownText]:
+    async def _near(
+        self, change: Change, query: str, kind: Kind, limit: int
+    ) -> Sequence[KnownText]:
         nearby = await self._search.near(
             query,
             tenant_id=change.tenant_id,
             agent_id=change.agent_id,
             kind=kind,
-            limit=LIMITS[kind] + 1,
+            limit=limit + 1,
         )
         return [
             one for one in nearby.items if (one.kind, one.id) != (change.kind, change.target_id)

@@ -34,7 +34,7 @@ from core.domain.models import (
     SkillRequest,
     SubmitContext,
 )
-from core.knowledge.interference import doubt, find_reliance
+from core.knowledge.interference import Answer, Doubt, doubt, find_reliance
 from core.safety.config import DEFAULT
 from tests.evals import interference
 
@@ -86,6 +86,10 @@ async def _alone(app: App, row: Row, line: interference.Line) -> tuple[bool, boo
     return await agent.looks(row, line)
 
 
+async def _says_nothing(change: Change, doubt: Doubt) -> Sequence[Answer]:
+    return ()
+
+
 class _Agent:
     """An agent in a tenant of its own, with what it knows by the row of a set."""
 
@@ -110,7 +114,9 @@ class _Agent:
 
     async def looks(self, row: Row, line: interference.Line) -> tuple[bool, bool]:
         """Return whether the search finds what relies, and whether it would be asked about."""
-        look = Interference(self._app.stores.search, self._app.stores.skills, DEFAULT)
+        look = Interference(
+            self._app.stores.search, self._app.stores.skills, DEFAULT, _says_nothing
+        )
         wanted = next(self.ids[_known_by(one)] for one in _others(row) if one["id"] == line.relies)
         change = Change.model_construct(
             kind=Kind(line.before.kind),
