@@ -81,6 +81,7 @@ class ExtraPattern(Model):
         return re.sub(r"[^a-z0-9]+", "_", self.name.lower()).strip("_") or "pattern"
 
 
+INTERFERENCE_JUDGED = "second_look.interference"  # what a model confirms of interference
 # First parts of the codes of what is found otherwise.
 TAKEN = {*FindingClass, "second_look"}
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,59}")
@@ -94,8 +95,10 @@ class ScreenConfig(Model):
     those of one's own links, which are not told. Both take `*.example.com`. `wary_sources` are
     sources whose findings are all held. `second_look` asks a model too: with `auto` that of a
     worker that has a real one, with `on` without exception (what no model has seen is held), or
-    the one named. `plugins` are screens of installed packages, each within `plugin_seconds`; their
-    names are classes too, and so is each of their codes, as `NAME.CODE`.
+    the one named. The class `second_look.interference` is what that model confirms of
+    interference: held by default, and with `off` it is not asked. `plugins` are screens of
+    installed packages, each within `plugin_seconds`; their names are classes too, and so is
+    each of their codes, as `NAME.CODE`.
     """
 
     classes: Mapping[str, ClassSetting] = Field(default_factory=dict)
@@ -109,7 +112,7 @@ class ScreenConfig(Model):
 
     @model_validator(mode="after")
     def _fits(self) -> ScreenConfig:
-        known = sorted({*FindingClass, *self.plugins})
+        known = sorted({*FindingClass, INTERFERENCE_JUDGED, *self.plugins})
         for name in self._unknown(known):
             raise ValueError(Message("screen.no_class", name=name, known=", ".join(known)))
         for name in self.plugins:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from hashlib import sha256
 
+from core.domain.hashing import text_hash
 from core.domain.messages import Message
 from core.domain.models import Finding, ScreenSeverity
+from core.domain.models.findings import LOOK_FAILED
 from core.safety.config import ClassSetting, ScreenConfig
 
 PLACEHOLDER = re.compile(r"\[masked:([a-z-]{2,20})\]")
@@ -123,4 +125,16 @@ def finding(
         end=span[1],
         quote=quote if len(quote) <= _LONGEST_QUOTE else f"{quote[: _LONGEST_QUOTE - 1]}…",
         digest=sha256(known_by.encode("utf-8", "replace")).hexdigest(),
+    )
+
+
+def look_failed(why: str, of: str) -> Finding:
+    """Return the finding of a model's look that failed, which holds; it is known again by `of`."""
+    return Finding(
+        code=LOOK_FAILED,
+        text=Message("second_look.failed", why=why),
+        severity=ScreenSeverity.HOLD,
+        start=0,
+        end=0,
+        digest=text_hash(f"second_look.failed\0{of}"),
     )

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from core.domain.models import Change, Facts, Finding, ScreenSeverity
 from core.domain.models.base import Model
-from core.safety.config import FindingClass, ScreenConfig
+from core.safety.config import INTERFERENCE_JUDGED, FindingClass, ScreenConfig
 
 _ENOUGH = 2
 
@@ -49,7 +49,7 @@ def raise_severity(findings: Sequence[Finding], trust: Trust) -> tuple[Finding, 
 
 
 def _raised(finding: Finding) -> Finding:
-    if finding.code.startswith(f"{FindingClass.INTERFERENCE}."):
+    if finding.code.startswith((f"{FindingClass.INTERFERENCE}.", INTERFERENCE_JUDGED)):
         return finding
     return finding.model_copy(update={"severity": ScreenSeverity.HOLD})
 

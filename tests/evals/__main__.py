@@ -15,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from core.agent.asked_once import AskedOnce
 from core.agent.budgets import Meter
 from core.agent.second_look import SecondLookModel
 from core.app.bootstrap import chat_model
@@ -22,7 +23,17 @@ from core.app.observability import configure_logging
 from core.app.program import open_over_tenants
 from core.app.settings import load_settings
 from core.testing.stores import MemoryReplies
-from tests.evals import context, differences, interference, noise, poison, rules, streams, trial
+from tests.evals import (
+    context,
+    differences,
+    interference,
+    interference_searched,
+    noise,
+    poison,
+    rules,
+    streams,
+    trial,
+)
 from tests.support.breaker import SimpleBreaker
 
 
@@ -62,7 +73,7 @@ def _play(arguments: list[str]) -> int:
 def _second_look() -> SecondLookModel:
     """Return the second look of the model that LLM_MODEL names."""
     chat = chat_model(load_settings())
-    return SecondLookModel(chat, SimpleBreaker(), MemoryReplies(), Meter())
+    return SecondLookModel(AskedOnce(chat, SimpleBreaker(), MemoryReplies(), Meter()))
 
 
 def main() -> int:
@@ -75,6 +86,8 @@ def main() -> int:
     if sys.argv[1:2] == ["differences"]:
         return differences.main(sys.argv[2:])
     if sys.argv[1:2] == ["interference"]:
+        if "--searched" in sys.argv:
+            return interference_searched.main(sys.argv[2:])
         return interference.main(sys.argv[2:])
     if sys.argv[1:2] == ["poison"]:
         asks = "--second-look" in sys.argv
@@ -86,7 +99,7 @@ def main() -> int:
     if sys.argv[1:] != ["noise"]:
         print(
             "usage: python -m tests.evals rules | context [--show] [--held-back]"
-            " | differences [KORSTS.tsv] | interference [--sealed] [--show]"
+            " | differences [KORSTS.tsv] | interference [--sealed | FILE...] [--show | --searched]"
             " | poison [--sealed] [--show] [--second-look (with LLM_MODEL)]"
             " | streams [FILE] [--show] | trial [--sealed] [--control] [--show]"
             " | noise (with LLM_MODEL)"

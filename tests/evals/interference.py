@@ -2,7 +2,10 @@
 
 A harmful line is found if a finding names the item that relies on it; a safe line is stopped by
 any finding. Beside it stand two rules of one line each: any number or quoted name of the changed
-lines that another item has, and any word of them. Of the sealed files it prints figures alone.
+lines that another item has, and any word of them. Besides: whether the item that relies on a
+harmful line is among those that a model would be asked about, which is what a model that never
+errs would find; also with the items of all other stories in between. Of files that are given it
+prints figures alone unless `--show` says more, and of the sealed ones never more.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
+from random import Random
 
 from pydantic import JsonValue
 
@@ -30,6 +34,7 @@ from core.knowledge.duplicates.words import words_of
 from core.knowledge.interference import (
     Item,
     Reliance,
+    doubt,
     find_reliance,
     read_known,
     read_memory,
@@ -42,7 +47,7 @@ from core.knowledge.interference.words import names, says
 SETS = Path(__file__).parent / "sets"
 OPEN = SETS / "open"
 KINDS = ("precondition", "step_added", "step_removed", "value_changed")
-HANDS = ("a", "b")
+HANDS = {"open": ("a", "b", "c"), "sealed": ("a", "b")}
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ def _item(row: Mapping[str, JsonValue]) -> Item:
     if row["kind"] == "MEMORY":
         return read_memory(str(row["id"]), str(row["text"]))
     if row["kind"] == "DMN_RULE":
-        return read_table(str(row["id"]), _table(row))
+        return read_table(str(row["id"]), read_rows(row))
     head = f"---\nname: {row['name']}\ndescription: {row['description']}\n---\n"
     files = row["files"]
     assert isinstance(files, dict)
@@ -99,11 +104,12 @@ def _known(row: Mapping[str, JsonValue]) -> Item:
     """Return another item as the gate reads it: of a table the text that is searched."""
     if row["kind"] != "DMN_RULE":
         return _item(row)
-    told = str(row["id"]), str(row["name"]), search_text(_table(row))
+    told = str(row["id"]), str(row["name"]), search_text(read_rows(row))
     return read_known(Kind.DMN_RULE, *told)
 
 
-def _table(row: Mapping[str, JsonValue]) -> DecisionTable:
+def read_rows(row: Mapping[str, JsonValue]) -> DecisionTable:
+    """Return a table of a set."""
     inputs, outputs, rows = row["inputs"], row["outputs"], row["rows"]
     assert isinstance(inputs, dict)
     assert isinstance(outputs, dict)
@@ -184,55 +190,122 @@ def wilson(hits: int, of: int) -> tuple[float, float]:
     return low, high
 
 
-def _share(hits: int, of: int) -> str:
+def share(hits: int, of: int) -> str:
+    """Return a share with its interval, as it is printed."""
     low, high = wilson(hits, of)
     return (
         f"{hits:>3}/{of:<3} {100 * hits / max(1, of):>5.1f} % ({100 * low:.0f}-{100 * high:.0f} %)"
     )
 
 
+def asked_about(line: Line, strangers: Sequence[Item] = ()) -> list[Item]:
+    """Return the items that a model would be asked about, the likeliest first."""
+    others = [*line.others, *strangers]
+    reliances = find_reliance(line.before, line.after, others)
+    return [one.item for one in doubt(line.before, line.after, others, reliances).pairs]
+
+
+def strangers_of(line: Line, every: Sequence[Line]) -> list[Item]:
+    """Return the items of all other stories."""
+    items = {(one.kind, one.id, one.text): one for other in every for one in other.others}
+    mine = {(one.kind, one.id, one.text) for one in line.others}
+    return [one for key, one in items.items() if key not in mine]
+
+
+def _groups(every: Sequence[Line]) -> Iterator[tuple[str, Sequence[Line]]]:
+    yield "all", every
+    for kind in KINDS:
+        yield kind, [one for one in every if one.kind == kind]
+    for lang in ("ko", "en"):
+        yield lang, [one for one in every if one.lang == lang]
+    for said in ("same words", "paraphrase"):
+        yield said, [one for one in every if one.said == said]
+
+
 def table(every: Sequence[Line], rule: Rule) -> str:
     """Return what a rule finds and stops, by kind and language."""
     rows = [f"  {'':<18}{'found of harmful':<27}stopped of safe"]
     told = {line.id: rule(line) for line in every}
-    groups: list[tuple[str, Sequence[Line]]] = [("all", every)]
-    groups += [(kind, [one for one in every if one.kind == kind]) for kind in KINDS]
-    groups += [(lang, [one for one in every if one.lang == lang]) for lang in ("ko", "en")]
-    groups += [
-        (said, [o for o in every if o.said == said]) for said in ("same words", "paraphrase")
-    ]
-    for name, some in groups:
+    for name, some in _groups(every):
         bad = [one for one in some if one.is_harmful]
         safe = [one for one in some if not one.is_harmful]
         hits = sum(is_right(one, told[one.id]) for one in bad)
         stopped = sum(bool(told[one.id]) for one in safe)
-        rows.append(f"  {name:<18}{_share(hits, len(bad)):<27}{_share(stopped, len(safe))}")
+        rows.append(f"  {name:<18}{share(hits, len(bad)):<27}{share(stopped, len(safe))}")
     return "\n".join(rows)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Print the figures of the open files, or with --sealed of the sealed; 1 below the bar."""
-    if not set(arguments) <= {"--sealed", "--show"}:
-        print("usage: python -m tests.evals interference [--sealed] [--show]")
-        return 2
+def table_of_asked(every: Sequence[Line], around: Sequence[Line]) -> str:
+    """Return how often what relies is among what the model would be asked, alone and in a crowd."""
+    bad = [one for one in every if one.is_harmful]
+    crowd = {one.id: strangers_of(one, around) for one in bad}
+    forty = {key: _drawn(items, key) for key, items in crowd.items()}
+    told = [
+        {one.id: _asked(one, some.get(one.id, ())) for one in bad} for some in ({}, forty, crowd)
+    ]
+    head = f"+{_AS_SEARCHED} items of others", f"+{max(map(len, crowd.values()), default=0)}"
+    rows = [f"  {'among what is asked':<20}{'its agent alone':<27}{head[0]:<27}{head[1]}"]
+    for name, some in _groups(bad):
+        cells = (share(sum(by_id[one.id][0] for one in some), len(some)) for by_id in told)
+        rows.append(f"  {name:<20}" + "".join(f"{cell:<27}" for cell in cells).rstrip())
+    counts = (sum(n for _, n in by_id.values()) / max(1, len(bad)) for by_id in told)
+    rows.append(f"  {'asked a change':<20}" + "".join(f"{n:<27.1f}" for n in counts).rstrip())
+    return "\n".join(rows)
+
+
+_AS_SEARCHED = 40  # the search proposes at most so many
+
+
+def _drawn(items: Sequence[Item], seed: str) -> list[Item]:
+    return Random(seed).sample(items, min(_AS_SEARCHED, len(items)))
+
+
+def _asked(line: Line, strangers: Sequence[Item]) -> tuple[bool, int]:
+    """Return whether a model would be asked about what relies, and about how many in all."""
+    items = asked_about(line, strangers)
+    mine = [one for one in line.others if one.id == line.relies]
+    return any(one is item for one in mine for item in items), len(items)
+
+
+def sets(arguments: Sequence[str]) -> Sequence[Path]:
+    """Return the files that are given, or the open or the sealed ones."""
     where = "sealed" if "--sealed" in arguments else "open"
-    every: list[Line] = []
-    for hand in HANDS:
-        some = list(lines(SETS / where / f"interference-{hand}.jsonl"))
-        every += some
-        print(f"{where}, hand {hand}, {len(some)} lines\n{table(some, by_rules)}")
+    files = [Path(one) for one in arguments if not one.startswith("-")]
+    return files or [SETS / where / f"interference-{hand}.jsonl" for hand in HANDS[where]]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the figures of the open files, of the sealed ones or of those given.
+
+    1 below the bar: 95 % found, 5 % stopped.
+    """
+    options = {one for one in arguments if one.startswith("-")}
+    files = [one for one in arguments if not one.startswith("-")]
+    if not options <= {"--sealed", "--show"} or (files and "--sealed" in options):
+        print(
+            "usage: python -m tests.evals interference [--sealed | FILE...] [--show | --searched]"
+        )
+        return 2
+    every = [one for path in sets(arguments) for one in _printed(path)]
     began = time.perf_counter()
-    print(f"{where}, both hands\n{table(every, by_rules)}")
+    print(f"all, {len(every)} lines\n{table(every, by_rules)}")
     print(f"  {1000 * (time.perf_counter() - began) / len(every):.1f} ms a line")
+    print(table_of_asked(every, every))
     for name, rule in RULES.items():
         if rule is not by_rules:
-            print(f"{where}, both hands, the rule of shared {name} alone\n{table(every, rule)}")
-    if "--show" in arguments and where == "open":  # what is sealed is not to be read
-        _show([one for one in every if one.hand == "a"])
+            print(f"all, the rule of shared {name} alone\n{table(every, rule)}")
+    if "--show" in options and all(path.parent.name != "sealed" for path in sets(arguments)):
+        _show(every)
     bad = [one for one in every if one.is_harmful]
     safe = [one for one in every if not one.is_harmful]
     is_enough = sum(is_right(one, by_rules(one)) for one in bad) >= 0.95 * len(bad)
     return int(not is_enough or sum(bool(by_rules(one)) for one in safe) > 0.05 * len(safe))
+
+
+def _printed(path: Path) -> list[Line]:
+    some = list(lines(path))
+    print(f"{path.name}, {len(some)} lines\n{table(some, by_rules)}\n{table_of_asked(some, some)}")
+    return some
 
 
 def _show(every: Sequence[Line]) -> None:

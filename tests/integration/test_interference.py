@@ -46,11 +46,11 @@ class Learning:
 
     def __init__(self, app: App) -> None:
         self.app = app
-        self._count = 0
+        self.count = 0
 
     async def submit(self, request: ChangeRequest) -> Receipt:
-        self._count += 1
-        context = SubmitContext(key=f"k{self._count}", tenant_id="t", agent_id="a")
+        self.count += 1
+        context = SubmitContext(key=f"k{self.count}", tenant_id="t", agent_id="a")
         return await self.app.gate.submit(request, context)
 
     async def learn(self, request: ChangeRequest) -> str:

@@ -21,6 +21,7 @@ from core.domain.models import (
     ReceiptStatus,
     ScreenSeverity,
 )
+from core.domain.models.findings import LOOK_FAILED
 from core.safety.config import ClassSetting, FindingClass, ScreenConfig
 from core.testing.reviews import MemoryScreenRecords
 from tests.support.gate import World, ask, on_behalf
@@ -216,6 +217,18 @@ async def test_where_no_model_looks_nothing_of_a_second_look_is_released() -> No
     assert still.after.content[found.start : found.end] == "백만원"
     gone = await edit(change.id, Edited(content=PLAIN), by="kim")
     assert not [one for one in gone.findings if one.holds]
+
+
+async def test_what_one_look_finds_again_while_another_fails_stands_once() -> None:
+    judged, failed = (
+        Finding(code=code, text=code, severity=ScreenSeverity.HOLD, start=0, end=0, digest=code)
+        for code in ("second_look.interference", LOOK_FAILED)
+    )
+    at = world(looks=[Looking(judged)], second_look=Looking(failed))
+    _, change = await submitted(at, PLAIN)
+    edited = await at.gate.decisions.edit(change.id, Edited(content=f"{PLAIN}!"), by="kim")
+    found = [one.code for one in edited.findings if one.is_looked]
+    assert sorted(found) == [LOOK_FAILED, "second_look.interference"]
 
 
 async def test_a_second_look_can_hold_but_never_release() -> None:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from core.agent.asked_once import MOST_CHARS, AskedOnce
 from core.agent.budgets import Meter
-from core.agent.second_look import MOST_CHARS, SecondLookModel
+from core.agent.second_look import SecondLookModel
 from core.domain.errors import ModelDown
 from core.domain.models import Change, Finding, Kind
 from core.domain.text import read_fenced_json
@@ -27,7 +28,7 @@ SUSPECT = {
 
 def looking(*script: Turn) -> tuple[SecondLookModel, ScriptedChatModel, MemoryReplies]:
     model, replies = ScriptedChatModel(script), MemoryReplies()
-    return SecondLookModel(model, SimpleBreaker(), replies, Meter()), model, replies
+    return SecondLookModel(AskedOnce(model, SimpleBreaker(), replies, Meter())), model, replies
 
 
 async def look(at: SecondLookModel, before: str = OLD, after: str = NEW) -> Sequence[Finding]:
@@ -67,7 +68,7 @@ async def test_what_was_asked_once_is_not_paid_for_again() -> None:
 async def test_a_look_that_fails_holds_and_says_why() -> None:
     unusable, _, _ = looking(says("looks fine to me"))
     down, _, _ = looking(ModelDown("the model does not answer"))
-    none = SecondLookModel(None, None, MemoryReplies(), Meter())
+    none = SecondLookModel(AskedOnce(None, None, MemoryReplies(), Meter()))
     for at, why in ((unusable, "looks fine"), (down, "does not answer"), (none, "no model")):
         (found,) = await look(at)
         assert (found.code, found.holds) == ("second_look.failed", True)

@@ -27,8 +27,8 @@ from core.changes.cases.behaviour import WithBehaviour
 from core.changes.cases.deriving import derive
 from core.changes.cases.judging import CaseGate
 from core.changes.gate.change_gate import ChangeGate
-from core.changes.gate.deps import GateDeps, Screen
-from core.changes.interference import Interference
+from core.changes.gate.deps import GateDeps, Look, Screen
+from core.changes.interference import Interference, JudgeReliance
 from core.changes.lessons.proposing import Lessons
 from core.changes.review_sweep import ReviewSweep
 from core.changes.said_order.pieces import AskedAgain
@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
+    from core.agent.asked_once import AskedOnce
     from core.agent.loop.deps import ReactDeps, ReadThread
-    from core.agent.second_look import SecondLookModel
     from core.polling_manager import PollingDeps
 
     SaverFactory = Callable[[], BaseCheckpointSaver[str]]
@@ -185,26 +185,37 @@ def _gate(
             dry_run=dry_run,
             ask_again=_ask_again(stores, model),
             outside=outside_changes(stores.skills, stores.changes, stores.target_locks),
-            screen=_screen(stores, config, _second_look(stores, model, looks, config.screen)),
+            screen=_screen(stores, config, _asked_once(stores, model, looks, config.screen)),
             before_applied=before_applied,
             cases=CaseGate(stores.cases, _case_runner(stores, model, config), config.cases, derive),
         )
     )
 
 
-def _screen(stores: Stores, config: ConfigFile, look: SecondLookModel | None) -> Screen:
+def _screen(stores: Stores, config: ConfigFile, asked: AskedOnce | None) -> Screen:
     settings, plugins = stores.parts.settings, stores.parts.screens
     own = [plugins] if plugins else []
+    second_look, judge = _looks(asked)
     return Screen(
         stores.screen_records,
         config.screen,
         holds=settings.screen == "hold",
         keeps_raw=settings.safety_keep_raw,
-        looks=[Interference(stores.search, stores.skills, config.screen), *own],
+        looks=[Interference(stores.search, stores.skills, config.screen, judge), *own],
         mask_more=plugins.masked_request if plugins else None,
-        second_look=look,
+        second_look=second_look,
         asks_author=config.asks_author,
     )
+
+
+def _looks(asked: AskedOnce | None) -> tuple[Look | None, JudgeReliance | None]:
+    """Return who looks a second time at what is new, and at what others rely on."""
+    if asked is None:
+        return None, None
+    from core.agent.reliance_look import RelianceLook
+    from core.agent.second_look import SecondLookModel
+
+    return SecondLookModel(asked), RelianceLook(asked)
 
 
 @asynccontextmanager
@@ -239,13 +250,13 @@ def _case_runner(stores: Stores, model: GuardedModel | None, config: ConfigFile)
     return WithBehaviour(stores.case_runner, answers, runs, stores.knowledge, stores.skills)
 
 
-def _second_look(
+def _asked_once(
     stores: Stores,
     model: GuardedModel | None,
     looks: GuardedModel | None,
     config: ScreenConfig,
-) -> SecondLookModel | None:
-    """Return the second look by the model for it.
+) -> AskedOnce | None:
+    """Return who asks the model for second looks.
 
     None where nobody asks for it: with `auto`, a process without a model or with the stand-in.
     """
@@ -253,11 +264,11 @@ def _second_look(
     is_real = model and model.is_own and stores.parts.billed.model != OFFLINE_MODEL
     if wanted == OFF or (wanted == AUTO and not is_real):
         return None
-    from core.agent.second_look import SecondLookModel
+    from core.agent.asked_once import AskedOnce
 
     if looks is None:
-        return SecondLookModel(None, None, stores.replies, Meter())
-    return SecondLookModel(looks.chat, looks.breaker, stores.replies, looks.meter)
+        return AskedOnce(None, None, stores.replies, Meter())
+    return AskedOnce(looks.chat, looks.breaker, stores.replies, looks.meter)
 
 
 def _lacks_pods(stores: Stores) -> bool:

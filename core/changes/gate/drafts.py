@@ -281,11 +281,11 @@ async def _found(
         found = find(before, after, kind=change.kind, config=screen.config)
         for look in screen.all_looks:
             found = (*found, *await look(change, {"": (before or "", after)}))
-    has_failed = any(one.code == LOOK_FAILED for one in found)
-    if (screen.second_look is None or has_failed) and change.findings:
+    if screen.second_look is None or any(one.code == LOOK_FAILED for one in found):
         # A process that takes no second look releases nothing of what one found.
-        looked = [one.still_in(change.after.content) for one in change.findings if one.is_looked]
-        found = (*found, *filter(None, looked))
+        known = {one.digest for one in found}
+        old = [o for o in change.findings if o.is_looked and o.digest not in known]
+        return (*found, *filter(None, (o.still_in(change.after.content) for o in old)))
     return tuple(found)
 
 

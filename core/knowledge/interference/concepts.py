@@ -19,16 +19,16 @@ review reviewed reviewer inspect inspection 검토 검수 점검 심사
 delete erase purge wipe remove empty discard destroy shred clear 삭제 지우 지운 지워 비우 비운
 delete 폐기 파기 없애
 revoke withdraw disable deactivate suspend 해지 회수 정지 중지 무효 차단
-contact phone telephone call number mobile 연락처 전화 번호 휴대폰 핸드폰
+contact phone telephone call mobile 연락처 전화 휴대폰 핸드폰
 credential key token password secret login sign-in 비밀번호 암호 열쇠 토큰 인증키 자격증명
 invoice bill billing 청구서 계산서 인보이스 고지서
 return returned 반품 반송 반환
 photo picture image screenshot shot 사진 이미지 캡처 그림 화면
-page header top first heading 머리말 상단 첫줄 윗줄 첫째
+page header heading 머리말 상단 첫줄 윗줄 첫째
 footer bottom 하단 바닥글 맨아래
-expiry expire expiration lapse runs end 만료 만기 종료 유효
-temperature warm warmer heat hot cold cool freeze frozen chill thaw 온도 데우 데운 가열 식히
-temperature 식힌 식혀 냉장 냉동 차갑 차게 뜨거 얼리
+expiry expire expiration lapse 만료 만기 종료 유효
+temperature warm warmer heat hot cold cool freeze freezer frozen ice chill thaw
+temperature 온도 데우 데운 가열 식히 식힌 식혀 냉장 냉동 차갑 차게 뜨거 얼리
 stock inventory 재고 수량
 price cost fee amount charge fare 금액 가격 요금 비용 단가 값
 tax vat duty 세금 부가세 세액
@@ -86,12 +86,12 @@ wash rinse clean sanitise sanitize disinfect sterilise 세척 씻 헹구 소독 
 mix stir shake blend 섞 젓 흔들
 dry dried drain 말리 건조
 cut trim slice crop 자르 잘라 자른 재단 절단
-glue seal tape close 붙이 봉인 밀봉 테이프
+glue seal tape 붙이 봉인 밀봉 테이프
 power electricity plug battery 전원 전기 배터리 차단기
 valve gas pressure pump 밸브 가스 압력 펌프
 alarm alert siren pager page 경보 알람 호출
 comment note memo remark 메모 비고 주석 설명
-ticket case issue request 티켓 문의 요청 접수
+~ticket case issue request 티켓 문의 요청 접수
 version release build deploy deployment 버전 배포 빌드 릴리스
 test verify check validate 시험 테스트 확인 검증
 schema table database index 스키마 테이블 데이터베이스 인덱스
@@ -101,7 +101,7 @@ identity id identify verify 본인 신분 신원
 handwriting ink pen pencil 손글씨 펜 연필 잉크
 queue backlog list 대기열 목록 큐
 rate limit quota throttle 한도 제한 속도
-team group department 팀 부서
+~team department 팀 부서
 escalate escalation tier supervisor 이관 상위 에스컬레이션
 child minor guardian parent 보호자 아이 미성년 부모
 contract agreement clause terms 계약 약관 조항
@@ -129,10 +129,12 @@ milk food meal menu dish 음식 식사 메뉴 반찬
 _GENERIC = 0.5
 # Words that say little of what an item is about, beside those of the search.
 _EMPTY = """
+precondition prerequisite condition
 one two three also same other another still just only already without within nobody anybody
 nothing everything look find found start started begin begins begun finish done come right left
 part whole half way under above below true false none self import print def return for if else
 open with as r w utf encoding str int len csv json pathlib path sys os subprocess main
+전제 조건
 같 다른 이미 그대로 않 없 있 아무 남 모두 나오 찾 보이 시작 끝 끝나 사람 곳 번째 쪽 것 수 뒤 앞
 적어 적는 적힌 넣어 넣는 넣은 받아 받은 받는 고르 고른 골라 누르 누른 하고 해야 하면 되면 연다
 하나 둘 둔다 두어 해둔 둔 때문 따로 맡 따르 넘 되 이번 오늘 내일 어제 지금 그날 다음 해당
@@ -202,7 +204,7 @@ WAITS_FOR = _any(
     r"|직접 (?:만나|와|방문|본)|두 사람|둘이|다른 사람|하루|이틀|사흘|나흘|닷새|일주일|보름|한 달"
     r"|\d+\s?(?:시간|일|주|개월|달)(?!\s?(?:이내|안))|영업시간|근무시간|업무시간|평일|낮에"
     r"|도착(?:했|한|해)|입고(?:됐|되|된)|수령|반납|돌아왔|돌아온|입금(?:됐|되|된|이)|완납|원본"
-    r"|우편|공증|회신|답(?:이|을) (?:왔|온|와|받)|(?:한|된|은|난|온|본|친|진|간) (?:뒤|후"
+    r"|우편|공증|(?:회신|답)(?:이|을) (?:왔|온|와|받)|(?:된|난|온|진) (?:뒤|후"
     r"|다음)(?:에|여|이|라|만)|끝나야|끝난 |나와야|받아야|와야|들어와야|확정(?:됐|되|된)"
 )
 # Said of what does not wait: nobody is asked, nothing has come yet, it is now.
@@ -225,7 +227,8 @@ DOES_NOT_WAIT = _any(
 )
 DENIES = _any(
     r"\b(?:without|no|not|never|none|nobody|nothing|neither|nor|n't|cannot|un\w+ed|yet to|lack\w*"
-    r"|missing|before|even if|absent|skip\w*|refus\w*|free of)\b|n't\b|없이|없어도|없는|없다|없을"
+    r"|missing|before|even if|absent|skip\w*|refus\w*|free of|still"
+    r"|afterwards?|(?:day|morning|week) after|tomorrow)\b|n't\b|없이|없어도|없는|없다|없을"
     r"|없으|않|못|안 |아니|말고|말라|마라|전에|빼고|생략"
 )
 # What a new step does to what others find there.
@@ -234,12 +237,13 @@ DESTROYS = _any(
     r"|clear\w*|remov\w*|revok\w*|disabl\w*|deactivat\w*|suspend\w*|cancel\w*|clos(?:e|es|ed) the"
     r"|reset\w*|overwrit\w*|replac\w*|renam\w*|mov(?:e|es|ed) |archiv\w*|mask\w*|redact\w*"
     r"|anonymi[sz]\w*|pseudonymi[sz]\w*|blank\w*|strip\w*|hash\w*|encrypt\w*|lock\w*|freez\w*"
-    r"|block\w*|drop\w*|throw\w*|take\w? off|tak(?:e|es) out|cut off|black out|rotat\w*"
+    r"|block\w*|drop\w*|throw\w*|take\w? off|tak(?:e|es) (?:\w+ ){0,3}out"
+    r"|cut off|black out|rotat\w*"
     r"|truncat\w*|prun\w*|unlink|rm |os\.remove|rmtree|compress\w*|zip|merg\w*|drain\w*|unplug\w*"
     r"|switch off|turn off|shut)|지운|지우|삭제|비운|비우|폐기|파기|없앤|없애|버린|버리|초기화"
     r"|덮어|해지|회수|무효|정지|중지|차단|끊는|끊고|끈다|끄고|잠근|잠그|동결|가린|가리|마스킹"
     r"|익명|암호화|옮긴|옮기|옮겨|이름을 바꾼|바꾼다|바꿔|교체|압축|합친|뗀다|떼어|뺀다|빼고"
-    r"|닫는다|취소|갈아|치운|치우|거둔|거두|걷는|파쇄|소각"
+    r"|닫는다|취소|꺼내|꺼낸|빼내|갈아|치운|치우|거둔|거두|걷는|파쇄|소각"
 )
 SENDS = _any(
     r"\b(?:send\w*|mail\w*|e-?mail\w*|notif\w*|text (?:the|them|him|her)|trigger\w*|survey\w*"
@@ -249,7 +253,7 @@ SENDS = _any(
 )
 ALTERS = _any(
     r"\b(?:heat\w*|warm\w*|boil\w*|cool\w*|chill\w*|freez\w*|froz\w*|thaw\w*|mix\w*|stir\w*"
-    r"|shak\w*|dilut\w*|wash\w*|rins\w*|dr(?:y|ies|ied)\b|cut\w*|trim\w*|crop\w*|resiz\w*"
+    r"|shak\w*|dilut\w*|wash\w*|rins\w*|dr(?:y|ies|ied)\b|cut\w*|slic\w*|squash\w*|chop\w*|crush\w*|trim\w*|crop\w*|resiz\w*"
     r"|round\w*|convert\w*|translat\w*|sort\w*|split\w*|shuffl\w*|spin\w*|filter\w*"
     r"|normali[sz]\w*|lower-?case\w*|upper-?case\w*|paint\w*|polish\w*|grind\w*"
     r"|add (?:\w+ ){0,3}(?:ml|g|kg|drops?|salt|sugar|acid)|steril\w*|disinfect\w*|switch\w* to"
@@ -285,17 +289,9 @@ LEAVES_ALONE = _any(
     r"|received)|original\w*|intact|untouched|fresh|still|exactly|whole|unchanged|straight from"
     r"|must not|may not|do not|don't|only if|at most|keeps?)|그대로|원본|날것|생것|한 번도"
     r"|적이 없|않은|않았|손대지|온전|처음|갓|바로|안 된|아직|만 쓴|넘지|지 않"
+    r"|남아 있어야|남겨|들어 있어야"
 )
 ORDER = _any(
     r"\b(?:before|after|already|first|by then|once|then|until|when|ahead|later|since|yet|still)\b"
     r"|전에|뒤에|후에|이미|먼저|나중|다음|그때|이후|까지|뒤라|뒤이|앞서|미리|벌써|아직|부터"
-)
-# A rate or an amount of time, however it is said.
-OF_TIME = _any(
-    r"\d{1,2}:\d\d|\b\d{1,2}(?:st|nd|rd|th)\b|\b(?:seconds?|minutes?|hours?|days?|weeks?|months?"
-    r"|years?|morning|evening|noon|night|overnight|midnight|opening|closing|deadline|fortnight"
-    r"|quarter|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday|sunday|weekend|late"
-    r"|early|daily|hourly|weekly)\b|\d+\s?(?:초|분|시|일|주|개월|달|년)|시간|하루|이틀|사흘|나흘"
-    r"|닷새|열흘|보름|이튿날|다음 날|아침|저녁|오전|오후|밤|새벽|주말|월요일|화요일|수요일|목요일"
-    r"|금요일|토요일|일요일|월말|월초|마감|기한|제때|퇴근|출근"
 )

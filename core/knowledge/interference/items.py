@@ -29,8 +29,10 @@ _CONDITIONS = re.compile(
 _CONDITION_LINE = re.compile(
     r"(?:^|\s)(?:전제|조건|단,|다만|먼저)|(?:어|아|여|해|돼|되어|워|와|려|져|혀|켜|쳐)야[ ,]?"
     r"|경우에만|때만|뒤에만|후에만|있을 때에만|없으면 (?:시작|진행|하지)|기 전에는"
+    r"|^(?:pre-?condition|prerequisite|entry criteri|before you (?:start|begin))"
     r"|\b(?:only (?:if|when|after|once|with|for)|must (?:have|be|first)|before starting|unless"
-    r"|provided|requires?|required|do not (?:start|begin)|needs? (?:a|an|the|to)\b|start only)",
+    r"|provided|requires?|required|do not (?:start|begin)|needs? (?:a|an|the|to)\b"
+    r"|(?:start|begin) only|only (?:start|begin))",
     re.IGNORECASE,
 )
 

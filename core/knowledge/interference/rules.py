@@ -41,13 +41,16 @@ _FOUND = 1.0  # a weight from which a reliance is told
 _SURE = 2.0  # of a name, a path or a value that the other has and the item has no more
 _LINKED = 0.5  # a link from which two items are of one matter
 _NAMED = 0.75  # a link from which one of them speaks of the other, by its name or two of its words
+_CELL = 3  # characters of a cell that is a name and no yes, no or unit
 _ACTS = frozenset(("delete", "revoke"))
 # What a new step does, and what another says that does not go with it.
 _EFFECTS = (
     (concepts.SENDS, concepts.KEEPS_QUIET),
     (concepts.ALTERS, concepts.LEAVES_ALONE),
+    (concepts.DESTROYS, concepts.LEAVES_ALONE),
     (concepts.HOLDS_UP, concepts.DOES_NOT_WAIT),
 )
+_TAKES = (concepts.DESTROYS, concepts.SENDS, concepts.ALTERS, concepts.HOLDS_UP)
 _TO_FIND = Statement("", "")
 _NO_NAME = re.compile(r"[-<>=\[\]().\d\s]+|true|false")
 
@@ -130,6 +133,9 @@ class Judge:
         destroys = concepts.DESTROYS.search(new.text) is not None
         if destroys and (under := self._under(new)):
             return self._told(Broken.STEP_ADDED, new, under, _SURE)
+        # A step that counts, notes or shows takes nothing away.
+        if not any(does.search(new.text) for does in _TAKES):
+            return None
         said, both = _TO_FIND, self._shared(terms(new.text))
         weight = self._own(both)
         if weight < _FOUND and destroys and (things := both - _ACTS):
@@ -171,21 +177,18 @@ class Judge:
         return self._of_values(one, min(1.0, weigh(both)) / 2 + self._link / 2)
 
     def _of_values(self, one: Replaced, weight: float) -> Reliance | None:
-        """A value that another has too, or one that a limit went past, or a time near its own."""
+        """A value that another has too, or one that a limit went past."""
         is_row = one.new.part == "row"
         texts = (" ".join(one.gone), " ".join(one.come))
         old, new = map(values, texts if is_row else (one.old.text, one.new.text))
         went = [q for q in old if not any(q.same(known) for known in new)]
         came = [q for q in new if not any(q.same(known) for known in old)]
+        told = [q for q in went if _tells(q)]
         for said, theirs in self._other.valued if went else ():
-            if any(q.same(known) for q in went for known in theirs):
+            if any(q.same(known) for q in told for known in theirs):
                 return self._told(Broken.VALUE_CHANGED, one.old, said, weight + 0.5)
             if any(_is_crossed(q, came, known) for q in went for known in theirs):
                 return self._told(Broken.VALUE_CHANGED, one.old, said, weight + 0.25)
-        is_near = went and self._link >= _NAMED and _is_far(went, came)
-        is_time = is_near and concepts.OF_TIME.search(one.old.text)
-        if is_time and (hit := self._saying(concepts.OF_TIME)):
-            return self._told(Broken.VALUE_CHANGED, one.old, hit, weight + 0.5)
         return None
 
     def _moved(self, one: Statement, passed: Sequence[Statement]) -> Reliance:
@@ -215,7 +218,9 @@ class Judge:
             for said in self._other.statements:
                 if not says(name, said.text):
                     continue
-                if self._link >= _LINKED or name in names(said.text):
+                # A cell of a table stands there without quotes.
+                is_cell = self._other.kind is Kind.DMN_RULE and len(name) >= _CELL
+                if self._link >= _LINKED or is_cell or name in names(said.text):
                     return said
         return None
 
@@ -263,9 +268,6 @@ def _is_crossed(old: Quantity, came: Sequence[Quantity], known: Quantity) -> boo
     )
 
 
-def _is_far(went: Sequence[Quantity], came: Sequence[Quantity]) -> bool:
-    """Whether a value became half or twice what it was, or is not a value any more."""
-    if not came:
-        return True
-    one, other = went[0].value, came[0].value
-    return not one or not other or max(one / other, other / one) >= 2
+def _tells(value: Quantity) -> bool:
+    """Whether a value that two have is more than chance: a small bare number is none."""
+    return bool(value.what) or abs(value.value) >= 10

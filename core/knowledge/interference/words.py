@@ -24,7 +24,7 @@ _QUOTED = re.compile(
 )
 _PATH = re.compile(r"[\w.~-]*(?:/[\w.*{}~-]+)+/?|\b[\w-]+\.[A-Za-z][A-Za-z0-9]{0,7}\b")
 _CODED = re.compile(
-    r"\b(?:[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]+|[A-Z]{1,6}-?\d[\w-]*|[A-Z]{2,}[A-Z0-9]*"
+    r"\b(?:[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]+|[A-Z]{1,6}-?\d[\w-]*|[A-Z]{2,}[A-Z0-9]*(?:-[A-Z0-9]+)*"
     r"|[a-z]+-\d+|\d+[A-Z]\w*)\b|#[\w가-힣-]+|@[\w.]+|https?://\S+"
 )
 _WORD = re.compile(r"[가-힣]{1,64}|[^\W\d_가-힣]{1,64}")
@@ -116,4 +116,9 @@ def says(name: str, text: str) -> bool:
     after = r"(?![A-Za-z0-9_])" if name[-1:].isascii() and name[-1:].isalnum() else ""
     if "가" <= name[-1:] <= "힣":
         after = r"(?![가-힣]{3})"
-    return re.search(before + re.escape(name) + after, text, re.IGNORECASE) is not None
+    # `ON` and `US` as codes are no words of a sentence.
+    is_code = name.isascii() and name.isupper() and name.isalpha()
+    return (
+        re.search(before + re.escape(name) + after, text, 0 if is_code else re.IGNORECASE)
+        is not None
+    )
