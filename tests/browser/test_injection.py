@@ -126,8 +126,7 @@ async def test_what_users_wrote_is_text_on_every_page(console: Console, page: Pa
         await _see_harmless(page, place)
     for path in ("feedback", "changes", "knowledge", "knowledge?q=window.pwned", "graph"):
         await _see_harmless(page, f"{base}/{path}")
-    for change in changes:
-        await _see_harmless(page, f"{base}/feedback/run?id={change['feedback_id']}")
+    await _see_harmless(page, f"{base}/feedback/run?id={changes[0]['feedback_id']}")
 
 
 async def test_reasons_tenants_and_names_are_text_too(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
 from psycopg import AsyncConnection
 
-from tests.support.console import FACT, JEJU, Console, Enter, item_page, query_of, take_out
+from tests.support.console import FACT, JEJU, Console, Enter, item_page, query_of
 from tests.support.databases import url_of
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("complaints")
 
-KOREAN = {"Accept-Language": "ko-KR"}
 TWIN = re.compile(r'href=\\"(/v1/[^"\\]+)\\"[^>]*>JSON으로 보기<')
 BUSAN = "배송 지역이 부산이면 배송비는 1000원을 받는다"
 
@@ -36,8 +34,7 @@ async def test_a_tenant_without_feedback_is_told_so_with_a_hint_on_every_page(
         "/graph": "아직 그릴 것이 없습니다",
     }
     for path, text in said.items():
-        await page.goto(f"{console.base}/console{path}")
-        await page.locator(".empty", has_text=text).wait_for()
+        assert text in (await console.shown(page, path))[1], path
 
 
 async def test_the_overview_says_how_it_goes_and_goes_on_saying_it(
@@ -240,9 +237,9 @@ async def test_every_page_links_what_it_shows_as_json(
 async def _see_twins(console: Console, page: Page, paths: Sequence[str]) -> None:
     """Follow the link of each page, which is there before any script has run."""
     for path in paths:
-        shown = await page.request.get(f"{console.base}/console{path}", headers=KOREAN)
-        assert shown.status == 200, path
-        twin = TWIN.search(unescape(unescape(await shown.text())))
+        status, shown = await console.shown(page, path)
+        assert status == 200, path
+        twin = TWIN.search(shown)
         assert twin, path
         answer = await page.request.get(f"{console.base}{twin[1]}")
         assert answer.status == 200, (path, twin)
@@ -250,18 +247,17 @@ async def _see_twins(console: Console, page: Page, paths: Sequence[str]) -> None
 
 
 async def test_of_a_tenant_that_one_cannot_see_it_is_said_that_there_is_none(
-    console: Console, page: Page, enter: Enter, complaints: list[str]
+    console: Console, page: Page, enter: Enter
 ) -> None:
     other = await console.tenant(("desk", "주문 담당"))
     await enter(page)
     for path in ("/", "/graph", "/knowledge"):
-        await page.goto(f"{console.base}/console{path}?tenant={other}")
-        await page.get_by_role("heading", name="찾을 수 없습니다").wait_for()
+        status, shown = await console.shown(page, f"{path}?tenant={other}")
+        assert (status, "찾을 수 없습니다" in shown) == (404, True), path
     await console.enter(page, None)
     for path in ("/", "/graph"):
-        await page.goto(f"{console.base}/console{path}?tenant=nope")
-        await page.get_by_role("heading", name="찾을 수 없습니다").wait_for()
-    take_out(complaints, 404)
+        status, shown = await console.shown(page, f"{path}?tenant=nope")
+        assert (status, "찾을 수 없습니다" in shown) == (404, True), path
 
 
 @pytest.mark.nightly
@@ -282,7 +278,8 @@ async def test_a_version_that_does_not_exist_is_no_deletion(
 ) -> None:
     tenant = await enter(page)
     change = await console.teach(tenant, "desk", FACT)
+    item = item_page(console, change).partition("/console")[2]
     for version in (0, 99_999):
-        await page.goto(f"{item_page(console, change)}&version={version}")
-        await page.get_by_text("그런 버전이 없습니다").wait_for()
-        assert not await page.get_by_text("삭제된 항목").is_visible()
+        _, shown = await console.shown(page, f"{item}&version={version}")
+        assert "그런 버전이 없습니다" in shown
+        assert "삭제된 항목" not in shown

@@ -5,6 +5,8 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.support.console import FACT, Console, Data, Enter, facing_a_change
 from tests.support.waiting import until
 
@@ -69,6 +71,7 @@ async def test_what_was_found_is_marked_and_allowed_with_a_reason(
     assert (change["status"], change["decided_by"]) == ("applied", "reviewer")
 
 
+@pytest.mark.nightly
 async def test_an_item_is_linked_once_it_is_there(
     console: Console, page: Page, enter: Enter
 ) -> None:
@@ -149,6 +152,7 @@ async def test_of_two_that_contradict_one_is_chosen_side_by_side(
     assert await _content(console, changes[0]) == "제주도 배송은 5일이 걸립니다"
 
 
+@pytest.mark.nightly
 async def test_what_another_reviewer_moved_is_shown_anew_and_then_approved(
     console: Console, page: Page, enter: Enter
 ) -> None:
@@ -229,6 +233,7 @@ async def test_of_two_reviewers_one_decides_and_the_other_is_told_who(
     assert await _times_applied(console, tenant) == 1
 
 
+@pytest.mark.nightly
 async def test_a_connection_lost_during_a_decision_decides_at_most_once(
     console: Console, context: BrowserContext, page: Page, enter: Enter
 ) -> None:
@@ -288,6 +293,7 @@ async def _typed(page: Page, key: str, code: str) -> None:
     await page.evaluate(pressed, {"key": key, "code": code})
 
 
+@pytest.mark.nightly
 async def test_saving_what_nobody_edited_is_refused(
     console: Console, page: Page, enter: Enter
 ) -> None:
@@ -300,6 +306,7 @@ async def test_saving_what_nobody_edited_is_refused(
     assert (await _only(console, tenant))["edited_by"] is None
 
 
+@pytest.mark.nightly
 async def test_of_a_text_too_large_for_the_editor_it_is_said_how_to_edit_it(
     console: Console, page: Page, enter: Enter
 ) -> None:

@@ -60,6 +60,7 @@ async def test_a_skill_is_taken_off_one_list_and_that_is_taken_back(
     assert await listed(console, shop) == [name]
 
 
+@pytest.mark.nightly
 async def test_an_agents_list_is_set_where_its_knowledge_is_shown(
     console: Console, page: Page
 ) -> None:

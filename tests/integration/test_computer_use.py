@@ -24,6 +24,7 @@ from core.entrypoints.cli.app import run
 from core.mcp_client import COMPUTER_USE, McpPods, McpServer, open_mcp
 from core.skills.creator.shipped import init_skill_script
 from core.testing.contracts.pods import PodsContract
+from tests.support.examples import crossed
 from tests.support.mcp_caller import McpCaller
 from tests.support.sandboxes import WALLS, bubblewrap, running, wall_named
 from tests.support.skill_creator_layouts import LAYOUTS
@@ -62,8 +63,7 @@ class TestEmbeddedPods(PodsContract):
     """What every computer-use server must do."""
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+@pytest.mark.parametrize(("layout", "locale"), crossed([*LAYOUTS], ["C", "C.UTF-8"]))
 async def test_the_scripts_of_either_layout_run(pods: Pods, layout: str, locale: str) -> None:
     texts = {"scripts/init_skill.py": init_skill_script(), **LAYOUTS[layout]()}
     async with pods.open(ttl=60) as pod:

@@ -89,6 +89,7 @@ def batches(rng: random.Random, pieces: Sequence[Said]) -> list[list[Said]]:
     return [arrived[a:b] for a, b in zip([0, *cuts], [*cuts, len(arrived)], strict=True)]
 
 
+@pytest.mark.nightly
 async def test_one_worker_that_takes_them_in_said_order_is_the_measure(settings: Settings) -> None:
     pieces = stream(random.Random(0), PIECES // 3)
     async with workers(settings, 1, Obedient()) as apps:
@@ -99,7 +100,7 @@ async def test_one_worker_that_takes_them_in_said_order_is_the_measure(settings:
 @pytest.mark.parametrize(
     ("seed", "number"),
     [
-        pytest.param(7, IN_CI, id="one worker with four at a time"),
+        pytest.param(7, IN_CI, id="one worker, four at a time", marks=pytest.mark.nightly),
         pytest.param(4, IN_CI, id="two, and a model that fails"),
         *(pytest.param(seed, PIECES, marks=pytest.mark.nightly) for seed in range(500)),
     ],

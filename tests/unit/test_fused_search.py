@@ -73,6 +73,7 @@ async def world(vector_pool: Pool) -> World:
     return made
 
 
+@pytest.mark.nightly  # the same words as in PostgreSQL, which pass it in every run
 class TestWithoutVectors(SearchContract):
     """It meets the contract of search before anything is embedded."""
 

@@ -287,7 +287,7 @@ def through_any_pod(
 @pytest.mark.parametrize(
     ("examples", "most"),
     [
-        (6, 1_200),
+        (3, 1_200),
         pytest.param(400, 60_000, marks=[pytest.mark.nightly, pytest.mark.timeout(1200)]),
     ],
 )
