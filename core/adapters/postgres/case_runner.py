@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -37,7 +37,7 @@ from core.changes.cases.running import (
 from core.domain.errors import NotFound
 from core.domain.models import Agent, Change, Kind, Scope
 from core.domain.models.cases import Case, CaseResult, CaseStatus, Check
-from core.knowledge.context.asking import ask_tasks
+from core.knowledge.context.asking import ask_tasks, looked_up
 from core.knowledge.context.selection import PART_OF_WORDS, is_named, select
 from core.knowledge.search.documents import SearchDocument, index_terms
 from core.knowledge.search.ranking import Weighing, ask_all
@@ -73,7 +73,7 @@ class PostgresCaseRunner:
         if not cases:
             return []
         async with rolled_back(self._pool) as conn:
-            await _write(conn, change)
+            await _write(conn, change, cases)
             after = await self._after(_Looking(conn, self._clock, change), change, cases)
         asked = [one.case for one in after if _asks_before(change, one)]
         before = {one.case.id: one.passed for one in await self._before(change, asked)}
@@ -115,8 +115,8 @@ def _is_of(change: Change, case: Case) -> bool:
     return (case.kind, case.item_id) == (change.kind, change.target_id)
 
 
-async def _write(conn: Connection, change: Change) -> None:
-    """Write what a change makes known, as it is recorded. Raises Stale."""
+async def _write(conn: Connection, change: Change, cases: Sequence[Case]) -> None:
+    """Write what a change makes known, as it is recorded and as cases can ask for. Raises Stale."""
     if change.kind is Kind.AGENT_SKILLS:
         await _list(conn, change)
     elif change.kind is not Kind.SKILL:
@@ -126,7 +126,22 @@ async def _write(conn: Connection, change: Change) -> None:
             params = {**change.model_dump(include={"tenant_id", "agent_id"})}
             listed = {**params, "name": change.target_id}
             await conn.execute(sql("changes.list_agent_skill"), listed)
-        await put_document(conn, change, None)
+        await put_document(conn, change, None, only=_asked_of(change, cases))
+
+
+def _asked_of(change: Change, cases: Sequence[Case]) -> Collection[str] | None:
+    """Return the terms by which cases look for a skill, None if they correct words: any may do."""
+    looking = _to_be_asked(change, cases)
+    if any(case.body.check in SEARCHING for case in looking):
+        return None
+    requests = [case.body.text[:ASKED_CHARS] for case in looking if case.body.check in CHOOSING]
+    return frozenset[str]().union(*map(looked_up, requests))
+
+
+def _to_be_asked(change: Change, cases: Sequence[Case]) -> Sequence[Case]:
+    """Return the cases that a change may move, or that are not known to pass."""
+    written = _written(change)
+    return [case for case in cases if not _is_other(change, case) or _may_move(case, written)]
 
 
 async def _list(conn: Connection, change: Change) -> None:
@@ -224,7 +239,7 @@ class _Looking:
             except NotFound:
                 agents[key] = Agent(id=case.agent_id, tenant_id=case.tenant_id, name="")
         request = case.body.text[:ASKED_CHARS]
-        found = select(request, await self._matches.find(request, agents[key], user=None))
+        found = select(request, await self._matches.rank(request, agents[key], user=None))
         return next((one.id for one in found if one.kind is Kind.SKILL), None)
 
 
@@ -253,7 +268,7 @@ class _Undisturbed:
 
     async def among(self, cases: Sequence[Case]) -> frozenset[str]:
         """Return the ids of those that pass as before: green ones that ask with words."""
-        others = [case for case in cases if self._is_other(case)]
+        others = [case for case in cases if _is_other(self.change, case)]
         written = _written(self.change)
         rivals = [case for case in others if _may_move(case, written)]
         spared = {case.id for case in others} - {case.id for case in rivals}
@@ -262,12 +277,6 @@ class _Undisturbed:
             found = await self._asked(rivals)
             spared |= {one.case.id for one in found if _leaves(one, written, shapes)}
         return frozenset(spared)
-
-    def _is_other(self, case: Case) -> bool:
-        is_own = _is_of(self.change, case)
-        is_asked = case.body.check in {Check.RECALL, Check.SILENCE, Check.CHOSEN}
-        known = self.change.kind is not Kind.AGENT_SKILLS and case.status is CaseStatus.GREEN
-        return known and is_asked and not is_own and case.tenant_id == self.change.tenant_id
 
     async def _asked(self, cases: Sequence[Case]) -> Sequence[_Asked]:
         tenant_id = self.change.tenant_id
@@ -296,6 +305,14 @@ class _Undisturbed:
         for row in rows:
             asked[row["at"]].shapes[row["term"]] = row["shape"]
         return asked
+
+
+def _is_other(change: Change, case: Case) -> bool:
+    """Whether a case of another item passes, and asks with words."""
+    is_asked = case.body.check in {Check.RECALL, Check.SILENCE, Check.CHOSEN}
+    known = change.kind is not Kind.AGENT_SKILLS and case.status is CaseStatus.GREEN
+    is_own = _is_of(change, case)
+    return known and is_asked and not is_own and case.tenant_id == change.tenant_id
 
 
 def _may_move(case: Case, written: SearchDocument | None) -> bool:
