@@ -80,7 +80,6 @@ from core.domain.tasks import end_tasks, over_all_tenants, repeat
 from core.knowledge.usage.config import EffectRules
 from core.knowledge.usage.looking_back import LookingBack
 
-
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 

@@ -21,7 +21,7 @@ from core.domain.models import (
 )
 from core.domain.ports import Search, SkillStore
 from core.domain.tasks import aside
-from core.domain.text import shorten
+from core.domain.text import decoded, shorten
 from core.knowledge.interference import (
     Broken,
     Item,
@@ -33,7 +33,6 @@ from core.knowledge.interference import (
 )
 from core.safety.config import FindingClass, ScreenConfig
 from core.safety.findings import severity_of
-from core.safety.screen import decoded
 
 # How many others are looked at, by kind: the nearest. Of skills the whole folders are read.
 LIMITS = {Kind.SKILL: 8, Kind.DMN_RULE: 12, Kind.MEMORY: 20}

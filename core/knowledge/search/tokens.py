@@ -12,8 +12,6 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import NamedTuple
 
-from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
-
 from core.knowledge.search.hanja import as_hangul
 
 _WORDS = (
@@ -354,6 +352,9 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=10_000)
 def _stem(word: str) -> tuple[str, str]:
     """Return the stem of a word, and the word case folded."""
+    # Here, as it loads the stemmers of forty languages.
+    from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
+
     folded = unicodedata.normalize("NFC", word.casefold())[:MAX_TERM_CHARS]
     return (str(EnglishStemmer().stemWord(folded)) if folded.isascii() else folded), folded
 
