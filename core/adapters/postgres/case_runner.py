@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, cast
 
+from psycopg import AsyncCursor
+from psycopg.rows import DictRow
+
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.change_log import document_of, put_document, put_item
 from core.adapters.postgres.context import PostgresTaskMatches
@@ -100,9 +103,14 @@ class PostgresCaseRunner:
     async def _after(
         self, looking: _Looking, change: Change, cases: Sequence[Case]
     ) -> Sequence[CaseResult]:
+        # Sent, and read after the next trip.
+        items = await looking.ask_items([case for case in cases if not _is_other(change, case)])
         spared = await _Undisturbed(looking.conn, change).among(cases)
-        results = await looking.run([case for case in cases if case.id not in spared])
-        run = {one.case.id: one for one in results}
+        left = [case for case in cases if case.id not in spared]
+        known = await _items_of(items)
+        if more := [case for case in left if _is_other(change, case)]:
+            known |= await _items_of(await looking.ask_items(more))
+        run = {one.case.id: one for one in await looking.run_on_items(left, known)}
         return [run.get(case.id) or as_before(case) for case in cases]
 
 
@@ -180,25 +188,26 @@ class _Looking:
         """Return how cases end, in their order."""
         if not cases:
             return []
+        return await self.run_on_items(cases, await _items_of(await self.ask_items(cases)))
+
+    async def run_on_items(
+        self, cases: Sequence[Case], items: Mapping[_Key, ItemState]
+    ) -> Sequence[CaseResult]:
+        """Return how cases end, in their order, whose items are those that are there."""
         with nothing_along():
-            items = await self.items(cases)
             agents: dict[tuple[str, str], Agent] = {}
             return [await self._one(case, items.get(_key(case)), agents) for case in cases]
 
-    async def items(self, cases: Sequence[Case]) -> Mapping[_Key, ItemState]:
-        """Return the items of cases that are there."""
+    async def ask_items(self, cases: Sequence[Case]) -> AsyncCursor[DictRow] | None:
+        """Ask for the items of cases; `_items_of` reads them."""
+        if not cases:
+            return None
         params = {
             "tenants": [case.tenant_id for case in cases],
             "kinds": [case.kind for case in cases],
             "ids": [case.body.of or case.item_id for case in cases],
         }
-        rows = await (await self.conn.execute(sql("case_runs.items"), params)).fetchall()
-        return {
-            (row["tenant_id"], Kind(row["kind"]), row["item_id"]): ItemState(
-                row["content"], row["user"], row["agent_id"]
-            )
-            for row in rows
-        }
+        return await self.conn.execute(sql("case_runs.items"), params)
 
     async def _one(
         self, case: Case, item: ItemState | None, agents: dict[tuple[str, str], Agent]
@@ -241,6 +250,16 @@ class _Looking:
         request = case.body.text[:ASKED_CHARS]
         found = select(request, await self._matches.rank(request, agents[key], user=None))
         return next((one.id for one in found if one.kind is Kind.SKILL), None)
+
+
+async def _items_of(asked: AsyncCursor[DictRow] | None) -> dict[_Key, ItemState]:
+    """Return the items of cases that are there."""
+    return {
+        (row["tenant_id"], Kind(row["kind"]), row["item_id"]): ItemState(
+            row["content"], row["user"], row["agent_id"]
+        )
+        for row in (await asked.fetchall() if asked else ())
+    }
 
 
 def _key(case: Case) -> _Key:

@@ -23,7 +23,7 @@ from core.domain.messages import Message
 class Model(BaseModel):
     """A frozen value; unknown fields are an error, so that a typo never passes as data."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def absent(value: object) -> bool:
