@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 
 import httpx
 
@@ -23,6 +24,8 @@ from core.domain.messages import Message
 from core.domain.models import SKILL_MD, Bundle, SkillFile
 from core.domain.tasks import aside
 from core.skills.bundle import bundle_hash, bundle_to_zip, is_script, sound, zip_to_bundle
+
+AsgiApp = Callable[..., Awaitable[None]]
 
 
 class SkillApiClient(SkillApiCalls):
@@ -170,20 +173,32 @@ async def open_skill_api(
     token: Token,
     timeout: float = 30.0,  # noqa: ASYNC109 - bounds each call, not this one
     max_retries: int = MAX_RETRIES,
-    within: Callable[..., Awaitable[None]] | None = None,
+    within: Callable[[], AsgiApp] | None = None,
 ) -> AsyncIterator[SkillApiClient]:
     """Open a client with its own connection pool; `timeout` is in seconds per call.
 
     `token` may be a function of the tenant that a call is about. Loopback addresses bypass the
-    proxy settings of the environment. `within` is an ASGI app that is called in this process rather
-    than over the network.
+    proxy settings of the environment. `within` makes an ASGI app, at the first call, which is then
+    called in this process rather than over the network.
     """
-    transport = httpx.ASGITransport(within, raise_app_exceptions=False) if within else None
+    transport = None
+    if within:
+        transport = httpx.ASGITransport(_made_late(within), raise_app_exceptions=False)
     direct = is_loopback(checked_url(base_url).host)
     async with httpx.AsyncClient(
         trust_env=not direct, verify=verification(base_url), transport=transport
     ) as http:
         yield SkillApiClient(base_url, token, http, timeout=timeout, max_retries=max_retries)
+
+
+def _made_late(make: Callable[[], AsgiApp]) -> AsgiApp:
+    """Return an app that is made when it is first asked: most commands need no web framework."""
+    made = cache(make)
+
+    async def app(*asked: object) -> None:
+        await made()(*asked)
+
+    return app
 
 
 def _may_have_settled(answer: Answer) -> bool:

@@ -79,7 +79,6 @@ from core.domain.ports import NewId, NoUses, Observer, Uses, Vectors
 from core.domain.tasks import end_tasks, over_all_tenants, repeat
 from core.knowledge.usage.config import EffectRules
 from core.knowledge.usage.looking_back import LookingBack
-from core.polling_manager import SourcePoller
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -87,6 +86,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from core.app.health.health import Health
+    from core.polling_manager import SourcePoller
 
 FETCH_LIMIT = 100
 PAGE = 1000
@@ -256,6 +256,8 @@ class App:
         self, once: bool, concurrency: int, stop: asyncio.Event, on_progress: OnProgress
     ) -> None:
         """Work until `stop` is set or, with `once`, until all feedback has ended."""
+        from core.polling_manager import SourcePoller
+
         learning = self._learning()
         if self.hooks:
             await self.hooks.check()

@@ -22,7 +22,7 @@ from core.domain.models import (
 )
 from core.domain.ports import Search, SkillStore
 from core.domain.tasks import aside
-from core.domain.text import shorten
+from core.domain.text import decoded, shorten
 from core.knowledge.interference import (
     Answer,
     Broken,
@@ -38,7 +38,6 @@ from core.knowledge.interference import (
 )
 from core.safety.config import INTERFERENCE_JUDGED, FindingClass, ScreenConfig
 from core.safety.findings import look_failed, severity_of
-from core.safety.screen import decoded
 
 # How many others are looked at, by kind: the nearest. Of skills the whole folders are read. More
 # where a model judges: among 249 items 74 of the 80 that rely on a change are found so, else 67,

@@ -361,3 +361,13 @@ def read_fenced_json(text: str) -> JsonValue:
     except ValueError:
         return None
     return data
+
+
+def decoded(data: bytes) -> str:
+    """Return the text of a file; "" for one that is binary."""
+    if b"\0" in data[:8000] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return ""
+    try:
+        return data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8")
+    except UnicodeDecodeError:
+        return data.decode("cp949", "replace")

@@ -9,7 +9,6 @@ from core.domain.messages import Message
 from core.domain.models import ScreenSeverity
 from core.safety.config import DEFAULT, FindingClass
 from core.safety.masking import without_invisible
-from core.safety.screen import screen
 
 # Findings that no lesson may have at all. A change of an agent waits for a person with them; a
 # lesson is read by all later runs, and who overlooks one approves it for all of them.
@@ -51,6 +50,8 @@ def problem_of_lesson(text: str) -> Message | None:
     What it asks for would have no effect, since code decides what is held and refused; it is
     refused so that no run is even told.
     """
+    from core.safety.screen import screen  # its rules take long to load
+
     plain = unicodedata.normalize("NFKC", without_invisible(text)[0])
     if _LOOSENS.search(" ".join(plain.casefold().split())):
         return Message("lesson.loosens")

@@ -29,7 +29,6 @@ from core.safety.config import ClassSetting, FindingClass, ScreenConfig
 from core.safety.findings import finding, lines_around, severity_of
 from core.safety.intake import MaskText, masked_again, masked_model
 from core.safety.masking import Masked, mask
-from core.safety.screen import news
 
 log = structlog.get_logger(__name__)
 
@@ -99,6 +98,8 @@ class PluginScreens:
 
     async def find(self, texts: Sequence[Addition]) -> tuple[Finding, ...]:
         """Return what they find in what is new of the texts; one that fails is such a finding."""
+        from core.safety.screen import news  # its rules take long to load
+
         given = {text.place: _said(text) for text in texts if text.text.strip()}
         findings: list[Finding] = []
         for name, told in await self._ask(tuple(given.values())):

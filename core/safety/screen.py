@@ -13,6 +13,7 @@ from fnmatch import fnmatchcase
 from core.decision_table.document.markup import said_in
 from core.domain.models import Finding, Kind, ScreenSeverity
 from core.domain.patterns import spans
+from core.domain.text import decoded
 from core.safety import (
     english,
     english_silence,
@@ -125,16 +126,6 @@ def screen_skill(
             kind = Kind.SKILL
             findings += screen(known or None, text, place=path, kind=kind, config=config)
     return tuple(findings)
-
-
-def decoded(data: bytes) -> str:
-    """Return the text of a file; "" for one that is binary."""
-    if b"\0" in data[:8000] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return ""
-    try:
-        return data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8")
-    except UnicodeDecodeError:
-        return data.decode("cp949", "replace")
 
 
 def _found(

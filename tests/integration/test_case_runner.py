@@ -238,6 +238,22 @@ async def test_a_skill_is_chosen_among_those_on_the_list(
     assert await ended(runner, aside, older) == [(None, True)]
 
 
+async def test_a_skill_is_no_longer_chosen_by_the_words_it_loses(
+    runner: PostgresCaseRunner, teacher: Teacher
+) -> None:
+    await teacher.skill("money-back", "# Refunds\n\nReconcile partial refunds of parcels.\n")
+    older = case(
+        "money-back",
+        Check.CHOSEN,
+        "reconcile a partial refund of parcels",
+        kind=Kind.SKILL,
+        status=CaseStatus.GREEN,
+    )
+    lunch = "---\nname: money-back\ndescription: The menu.\n---\n# X\n\nLunch.\n"
+    made = change(lunch, before="as it was", item="money-back", kind=Kind.SKILL)
+    assert await ended(runner, made, older) == [(True, False)]
+
+
 async def test_a_section_must_say_what_it_said(
     runner: PostgresCaseRunner, teacher: Teacher
 ) -> None:

@@ -107,7 +107,7 @@ async def test_the_skill_api_and_hooks_get_the_context(collector: Collector) -> 
 
     async with Receiver(answer(204)).listening() as receiver, traced(collector):
         with tracing.tool("x", None):
-            async with open_skill_api("http://skills.test", None, within=app) as api:
+            async with open_skill_api("http://skills.test", None, within=lambda: app) as api:
                 await api.check_skill_exists("x", "t")
             hook = asker(receiver.url)
             await hook.ask(NOTICE)

@@ -26,6 +26,8 @@ from core.domain.messages import Message
 
 PORT = 5432
 START_SECONDS = 60
+STOP_SECONDS = 30
+_SOON = 0.005
 ORPHAN_SECONDS = 10.0
 LOG_TAIL_CHARACTERS = 1_500
 PID_LINE, SOCKET_LINE, STATUS_LINE = 0, 4, 7  # postmaster.pid, from 0: see utils/pidfile.h
@@ -64,10 +66,17 @@ class Cluster:
         for mode in ("fast", "immediate"):
             if self._postmaster() is not None:
                 with suppress(subprocess.CalledProcessError):
-                    self._run("pg_ctl", "-D", ".", "-w", "-t", "30", "-m", mode, "stop")
+                    self._run("pg_ctl", "-D", ".", "-W", "-m", mode, "stop")
+                    self._comes_to_be_gone()
         if sockets != self._data:
             with suppress(OSError):
                 sockets.rmdir()
+
+    def _comes_to_be_gone(self) -> None:
+        """Wait for the end of a server that stops; pg_ctl would look ten times a second."""
+        deadline = time.monotonic() + STOP_SECONDS
+        while self._postmaster() is not None and time.monotonic() < deadline:
+            time.sleep(_SOON)
 
     def _comes_to_be_ready(self) -> bool:
         """Wait until the server is either up or gone; return whether it is up.

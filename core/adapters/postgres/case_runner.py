@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, cast
+
+from psycopg import AsyncCursor
+from psycopg.rows import DictRow
 
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.change_log import document_of, put_document, put_item
@@ -37,7 +40,7 @@ from core.changes.cases.running import (
 from core.domain.errors import NotFound
 from core.domain.models import Agent, Change, Kind, Scope
 from core.domain.models.cases import Case, CaseResult, CaseStatus, Check
-from core.knowledge.context.asking import ask_tasks
+from core.knowledge.context.asking import ask_tasks, looked_up
 from core.knowledge.context.selection import PART_OF_WORDS, is_named, select
 from core.knowledge.search.documents import SearchDocument, index_terms
 from core.knowledge.search.ranking import Weighing, ask_all
@@ -73,7 +76,7 @@ class PostgresCaseRunner:
         if not cases:
             return []
         async with rolled_back(self._pool) as conn:
-            await _write(conn, change)
+            await _write(conn, change, cases)
             after = await self._after(_Looking(conn, self._clock, change), change, cases)
         asked = [one.case for one in after if _asks_before(change, one)]
         before = {one.case.id: one.passed for one in await self._before(change, asked)}
@@ -100,9 +103,14 @@ class PostgresCaseRunner:
     async def _after(
         self, looking: _Looking, change: Change, cases: Sequence[Case]
     ) -> Sequence[CaseResult]:
+        # Sent, and read after the next trip.
+        items = await looking.ask_items([case for case in cases if not _is_other(change, case)])
         spared = await _Undisturbed(looking.conn, change).among(cases)
-        results = await looking.run([case for case in cases if case.id not in spared])
-        run = {one.case.id: one for one in results}
+        left = [case for case in cases if case.id not in spared]
+        known = await _items_of(items)
+        if more := [case for case in left if _is_other(change, case)]:
+            known |= await _items_of(await looking.ask_items(more))
+        run = {one.case.id: one for one in await looking.run_on_items(left, known)}
         return [run.get(case.id) or as_before(case) for case in cases]
 
 
@@ -115,8 +123,8 @@ def _is_of(change: Change, case: Case) -> bool:
     return (case.kind, case.item_id) == (change.kind, change.target_id)
 
 
-async def _write(conn: Connection, change: Change) -> None:
-    """Write what a change makes known, as it is recorded. Raises Stale."""
+async def _write(conn: Connection, change: Change, cases: Sequence[Case]) -> None:
+    """Write what a change makes known, as it is recorded and as cases can ask for. Raises Stale."""
     if change.kind is Kind.AGENT_SKILLS:
         await _list(conn, change)
     elif change.kind is not Kind.SKILL:
@@ -126,7 +134,22 @@ async def _write(conn: Connection, change: Change) -> None:
             params = {**change.model_dump(include={"tenant_id", "agent_id"})}
             listed = {**params, "name": change.target_id}
             await conn.execute(sql("changes.list_agent_skill"), listed)
-        await put_document(conn, change, None)
+        await put_document(conn, change, None, only=_asked_of(change, cases))
+
+
+def _asked_of(change: Change, cases: Sequence[Case]) -> Collection[str] | None:
+    """Return the terms by which cases look for a skill, None if they correct words: any may do."""
+    looking = _to_be_asked(change, cases)
+    if any(case.body.check in SEARCHING for case in looking):
+        return None
+    requests = [case.body.text[:ASKED_CHARS] for case in looking if case.body.check in CHOOSING]
+    return frozenset[str]().union(*map(looked_up, requests))
+
+
+def _to_be_asked(change: Change, cases: Sequence[Case]) -> Sequence[Case]:
+    """Return the cases that a change may move, or that are not known to pass."""
+    written = _written(change)
+    return [case for case in cases if not _is_other(change, case) or _may_move(case, written)]
 
 
 async def _list(conn: Connection, change: Change) -> None:
@@ -165,25 +188,26 @@ class _Looking:
         """Return how cases end, in their order."""
         if not cases:
             return []
+        return await self.run_on_items(cases, await _items_of(await self.ask_items(cases)))
+
+    async def run_on_items(
+        self, cases: Sequence[Case], items: Mapping[_Key, ItemState]
+    ) -> Sequence[CaseResult]:
+        """Return how cases end, in their order, whose items are those that are there."""
         with nothing_along():
-            items = await self.items(cases)
             agents: dict[tuple[str, str], Agent] = {}
             return [await self._one(case, items.get(_key(case)), agents) for case in cases]
 
-    async def items(self, cases: Sequence[Case]) -> Mapping[_Key, ItemState]:
-        """Return the items of cases that are there."""
+    async def ask_items(self, cases: Sequence[Case]) -> AsyncCursor[DictRow] | None:
+        """Ask for the items of cases; `_items_of` reads them."""
+        if not cases:
+            return None
         params = {
             "tenants": [case.tenant_id for case in cases],
             "kinds": [case.kind for case in cases],
             "ids": [case.body.of or case.item_id for case in cases],
         }
-        rows = await (await self.conn.execute(sql("case_runs.items"), params)).fetchall()
-        return {
-            (row["tenant_id"], Kind(row["kind"]), row["item_id"]): ItemState(
-                row["content"], row["user"], row["agent_id"]
-            )
-            for row in rows
-        }
+        return await self.conn.execute(sql("case_runs.items"), params)
 
     async def _one(
         self, case: Case, item: ItemState | None, agents: dict[tuple[str, str], Agent]
@@ -224,8 +248,18 @@ class _Looking:
             except NotFound:
                 agents[key] = Agent(id=case.agent_id, tenant_id=case.tenant_id, name="")
         request = case.body.text[:ASKED_CHARS]
-        found = select(request, await self._matches.find(request, agents[key], user=None))
+        found = select(request, await self._matches.rank(request, agents[key], user=None))
         return next((one.id for one in found if one.kind is Kind.SKILL), None)
+
+
+async def _items_of(asked: AsyncCursor[DictRow] | None) -> dict[_Key, ItemState]:
+    """Return the items of cases that are there."""
+    return {
+        (row["tenant_id"], Kind(row["kind"]), row["item_id"]): ItemState(
+            row["content"], row["user"], row["agent_id"]
+        )
+        for row in (await asked.fetchall() if asked else ())
+    }
 
 
 def _key(case: Case) -> _Key:
@@ -253,7 +287,7 @@ class _Undisturbed:
 
     async def among(self, cases: Sequence[Case]) -> frozenset[str]:
         """Return the ids of those that pass as before: green ones that ask with words."""
-        others = [case for case in cases if self._is_other(case)]
+        others = [case for case in cases if _is_other(self.change, case)]
         written = _written(self.change)
         rivals = [case for case in others if _may_move(case, written)]
         spared = {case.id for case in others} - {case.id for case in rivals}
@@ -262,12 +296,6 @@ class _Undisturbed:
             found = await self._asked(rivals)
             spared |= {one.case.id for one in found if _leaves(one, written, shapes)}
         return frozenset(spared)
-
-    def _is_other(self, case: Case) -> bool:
-        is_own = _is_of(self.change, case)
-        is_asked = case.body.check in {Check.RECALL, Check.SILENCE, Check.CHOSEN}
-        known = self.change.kind is not Kind.AGENT_SKILLS and case.status is CaseStatus.GREEN
-        return known and is_asked and not is_own and case.tenant_id == self.change.tenant_id
 
     async def _asked(self, cases: Sequence[Case]) -> Sequence[_Asked]:
         tenant_id = self.change.tenant_id
@@ -296,6 +324,14 @@ class _Undisturbed:
         for row in rows:
             asked[row["at"]].shapes[row["term"]] = row["shape"]
         return asked
+
+
+def _is_other(change: Change, case: Case) -> bool:
+    """Whether a case of another item passes, and asks with words."""
+    is_asked = case.body.check in {Check.RECALL, Check.SILENCE, Check.CHOSEN}
+    known = change.kind is not Kind.AGENT_SKILLS and case.status is CaseStatus.GREEN
+    is_own = _is_of(change, case)
+    return known and is_asked and not is_own and case.tenant_id == change.tenant_id
 
 
 def _may_move(case: Case, written: SearchDocument | None) -> bool:

@@ -85,10 +85,15 @@ class PostgresCases:
         return case_of(row)
 
     async def reach(self, change: Change, limit: int) -> CasesInReach:
+        asked = _reach_params(change, limit) if limit else None
         async with connection(self._pool) as conn:
-            # Before the cases: what is recorded in between counts as seen by nobody.
-            seen = await seen_on(conn, change)
-            return CasesInReach(cases=tuple(await reach_on(conn, change, limit)), seen=seen)
+            async with conn.pipeline():
+                # Before the cases: what is recorded in between counts as seen by nobody.
+                seen = await conn.execute(sql("cases.seen"), _seen_params(change))
+                found = await conn.execute(sql("cases.reach"), asked) if asked else None
+            (row,) = await seen.fetchall()
+            cases = map(case_of, await found.fetchall()) if found else ()
+            return CasesInReach(cases=tuple(cases), seen=tuple(row["seen"]))
 
     async def seen(self, change: Change) -> tuple[int, ...]:
         async with connection(self._pool) as conn:
@@ -155,7 +160,12 @@ class PostgresCases:
 
 async def reach_on(conn: Connection, change: Change, limit: int) -> Sequence[Case]:
     """Return the older cases that a change may break; see `Cases.reach`."""
-    params = {
+    rows = await (await conn.execute(sql("cases.reach"), _reach_params(change, limit))).fetchall()
+    return [case_of(row) for row in rows]
+
+
+def _reach_params(change: Change, limit: int) -> dict[str, object]:
+    return {
         **change.model_dump(include={"tenant_id", "agent_id", "kind"}),
         "item_id": change.target_id,
         "is_there": change.after is not None,
@@ -164,19 +174,20 @@ async def reach_on(conn: Connection, change: Change, limit: int) -> Sequence[Cas
         "words": joined(brought_words(change)),
         "limit": limit,
     }
-    rows = await (await conn.execute(sql("cases.reach"), params)).fetchall()
-    return [case_of(row) for row in rows]
 
 
 async def seen_on(conn: Connection, change: Change) -> tuple[int, ...]:
     """Return what the search knows of at this moment, where the agent of a change searches."""
-    params = {
+    (row,) = await (await conn.execute(sql("cases.seen"), _seen_params(change))).fetchall()
+    return tuple(row["seen"])
+
+
+def _seen_params(change: Change) -> dict[str, object]:
+    return {
         **change.model_dump(include={"tenant_id", "agent_id"}),
         "item_id": change.target_id,
         "kinds": [*_KINDS],
     }
-    (row,) = await (await conn.execute(sql("cases.seen"), params)).fetchall()
-    return tuple(row["seen"])
 
 
 class CasesOfUnit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from psycopg import AsyncCursor
@@ -187,13 +187,22 @@ async def put_item(conn: Connection, change: Change) -> None:
         raise Stale(Message("change.target_moved", kind=change.kind, id=change.target_id))
 
 
-async def put_document(conn: Connection, change: Change, agent_id: str | None) -> None:
-    """Write the search document of what a change makes, or remove it; the caller commits."""
+async def put_document(
+    conn: Connection,
+    change: Change,
+    agent_id: str | None,
+    *,
+    only: Collection[str] | None = None,
+) -> None:
+    """Write the search document of what a change makes, or remove it; the caller commits.
+
+    For `only` see `index_document`.
+    """
     document = document_of(change, agent_id)
     if document is None:
         await drop_document(conn, change.tenant_id, change.kind, change.target_id)
     else:
-        await index_document(conn, document)
+        await index_document(conn, document, only=only)
 
 
 def document_of(change: Change, agent_id: str | None) -> SearchDocument | None:

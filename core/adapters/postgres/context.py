@@ -30,6 +30,15 @@ class PostgresTaskMatches:
         self._meant = meant
 
     async def find(self, task: str, agent: Agent, *, user: str | None) -> Sequence[TaskMatch]:
+        return await self._find(task, agent, user, texts=True)
+
+    async def rank(self, task: str, agent: Agent, *, user: str | None) -> Sequence[TaskMatch]:
+        """Return what `find` does, without texts and versions."""
+        return await self._find(task, agent, user, texts=False)
+
+    async def _find(
+        self, task: str, agent: Agent, user: str | None, *, texts: bool
+    ) -> Sequence[TaskMatch]:
         asked, near = await asyncio.gather(
             self._ask(task, agent),
             self._near(task, agent),
@@ -48,6 +57,7 @@ class PostgresTaskMatches:
             "now": self._clock(),
             "depth": DEPTH,
             "limit": BEST,
+            "texts": texts,
         }
         async with connection(self._pool) as conn:
             rows = await (await conn.execute(sql("context.found"), params)).fetchall()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib import resources
@@ -425,17 +425,16 @@ async def transaction(pool: Pool) -> AsyncIterator[Connection]:
         yield conn
 
 
-class _Undone(Exception):
-    """Rolls back a transaction of which nothing is to stay."""
-
-
 @asynccontextmanager
 async def rolled_back(pool: Pool) -> AsyncIterator[Connection]:
     """Borrow a connection inside a transaction of which nothing stays, in trips as of `writing`."""
-    with suppress(_Undone), nothing_along():
-        async with connection(pool) as conn, _pipelined(conn):
-            yield conn
-            raise _Undone
+    with nothing_along():
+        async with connection(pool) as conn:
+            was = getattr(conn, "tenant", None)
+            async with _pipelined(conn, stays=False):
+                yield conn
+            if isinstance(conn, TenantConnection) and conn.tenant != was:
+                conn.tenant = _UNKNOWN  # what set the session was rolled back too
 
 
 @contextmanager
@@ -462,15 +461,15 @@ async def writing(pool: Pool) -> AsyncIterator[Connection]:
 
 
 @asynccontextmanager
-async def _pipelined(conn: Connection) -> AsyncIterator[None]:
-    """Open a transaction in a pipeline.
+async def _pipelined(conn: Connection, *, stays: bool = True) -> AsyncIterator[None]:
+    """Open a transaction in a pipeline, which is committed at its end if it `stays`.
 
     A worker suspended in the middle of one counts as active, so that the timeout of idle
     transactions never releases its locks; that of all transactions does, from PostgreSQL 17 on.
     Before, each statement travels alone.
     """
     if conn.info.server_version < _BOUNDS_TRANSACTIONS:
-        async with conn.transaction():
+        async with conn.transaction(force_rollback=not stays):
             yield
         return
     try:
@@ -478,7 +477,7 @@ async def _pipelined(conn: Connection) -> AsyncIterator[None]:
             await conn.execute("BEGIN")
             await conn.execute(_BOUND)
             yield
-            await conn.execute("COMMIT")
+            await conn.execute("COMMIT" if stays else "ROLLBACK")
     except BaseException:
         if not conn.closed:
             await conn.rollback()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -109,17 +109,26 @@ async def _lock(conn: Connection, change: Change) -> dict[str, object]:
     return params
 
 
-async def index_document(conn: Connection, document: SearchDocument) -> None:
-    """Add a document to the index or replace it; the caller commits."""
+async def index_document(
+    conn: Connection, document: SearchDocument, *, only: Collection[str] | None = None
+) -> None:
+    """Add a document to the index or replace it; the caller commits.
+
+    With `only` just the postings of these terms are written, for one who rolls back and asks for
+    no others: a skill has a thousand, which take longer than all that is asked of them.
+    """
     found = index_terms(document)
     row = {key: _storable(value) for key, value in document.model_dump().items()}
-    shapes = found.shapes
+    shapes = {t: shape for t, shape in found.shapes.items() if only is None or t in only}
     terms = {"terms": joined(shapes), "tenant_id": document.tenant_id}
     put = await conn.execute(sql("search.put_document"), {**row, **terms, "length": found.length})
     known = await put.fetchone()
     assert known is not None
-    if known["was_there"]:
+    if known["was_there"] and only is None:
         await conn.execute(sql("search.drop_postings"), {"id": known["id"], **terms})
+    elif known["was_there"]:
+        old = {"id": known["id"], "tenant_id": document.tenant_id, "terms": joined(only or ())}
+        await conn.execute(sql("search.drop_some"), old)
     postings = {
         "id": known["id"],
         "agent_id": document.agent_id,

@@ -384,7 +384,7 @@ async def skill_store(settings: Settings, url: str) -> AsyncIterator[SkillStore]
         None if is_own else skill_token(settings),
         settings.skill_api_timeout_seconds,
         settings.skill_api_max_retries,
-        within=_skill_app(settings) if is_own else None,
+        within=partial(_skill_app, settings) if is_own else None,
     ) as client:
         yield client
 

@@ -137,6 +137,7 @@ def says(text: str, statement: str) -> bool:
     return re.search(f"{before}{re.escape(wanted)}{after}", plain(text)) is not None
 
 
+@lru_cache(maxsize=32)  # one text is asked for many statements
 def plain(text: str) -> str:
     """Return a text as statements are compared in it; spaces beside Hangul are nobody's."""
     folded = normal_form(_GROUPED.sub("", _MARKS.sub("", _LISTED.sub("", text))))

@@ -8,13 +8,12 @@ from core.decision_table import read_xml, search_text
 from core.domain.errors import RuleInvalid
 from core.domain.models import Change, Kind, Snapshot
 from core.domain.models.cases import CaseBody, Check
-from core.knowledge.search.documents import skill_search_text
-from core.knowledge.search.tokens import is_counted, stem, term_counts
+from core.knowledge.search.documents import skill_search_text, text_counts
+from core.knowledge.search.tokens import LITTLE_MARK, is_counted, stem, term_counts
 
 _ASKING = {
     *(Check.RECALL, Check.SILENCE, Check.CHOSEN, Check.NOT_CHOSEN, Check.UNSAID, Check.BEHAVIOUR),
 }
-_READ_CHARS = 20_000
 _MOST = 400
 
 
@@ -41,8 +40,12 @@ def name_word(change: Change) -> str | None:
 def _words(kind: Kind, state: Snapshot | None) -> Mapping[str, int]:
     if state is None:
         return {}
-    counts = term_counts(f"{state.name}\n{_text(kind, state)}"[:_READ_CHARS])
-    return {word: number for word, number in counts.items() if is_counted(word)}
+    counts = term_counts(state.name) | text_counts(_text(kind, state))
+    return {word: number for word, number in counts.items() if _is_brought(word)}
+
+
+def _is_brought(word: str) -> bool:
+    return is_counted(word) and not word.startswith(LITTLE_MARK)
 
 
 def _text(kind: Kind, state: Snapshot) -> str:

@@ -40,11 +40,9 @@ from core.domain.models.audit import ERASED
 from core.domain.models.findings import LOOK_FAILED
 from core.domain.ports import Judged, Sleep, TargetLocks
 from core.domain.tasks import aside
+from core.domain.text import decoded
 from core.safety.intake import masked_model
 from core.safety.masking import mask
-from core.safety.screen import decoded
-from core.safety.screen import screen as find
-from core.safety.screen import screen_skill as find_in_skill
 from core.safety.trust import raise_severity, trust_in
 
 # A waiting change blocks a worker's slot, so the wait is short: a target locked for longer, by a
@@ -273,20 +271,22 @@ async def _found(
     """Return what is found in what a change adds, by rules and by a second look."""
     if change.after is None or change.kind is Kind.AGENT_SKILLS:
         return ()
-    found: Sequence[Finding]
     if change.kind is Kind.SKILL:
         found = await _found_in_skill(change, blobs, screen, deps)
     else:
+        from core.safety.screen import screen as find  # its rules take long to load
+
         before, after = change.before.content if change.before else None, change.after.content
         found = find(before, after, kind=change.kind, config=screen.config)
         for look in screen.all_looks:
             found = (*found, *await look(change, {"": (before or "", after)}))
-    if screen.second_look is None or any(one.code == LOOK_FAILED for one in found):
+    is_looked = screen.second_look and all(one.code != LOOK_FAILED for one in found)
+    if not is_looked and change.findings:
         # A process that takes no second look releases nothing of what one found.
         known = {one.digest for one in found}
-        old = [o for o in change.findings if o.is_looked and o.digest not in known]
-        return (*found, *filter(None, (o.still_in(change.after.content) for o in old)))
-    return tuple(found)
+        looked = [one for one in change.findings if one.is_looked and one.digest not in known]
+        found = (*found, *filter(None, (one.still_in(change.after.content) for one in looked)))
+    return found
 
 
 def _as_set(finding: Finding, allowed: Collection[str], screen: Screen) -> Finding:
@@ -302,9 +302,9 @@ async def _found_in_skill(
     change: Change, blobs: Mapping[str, bytes], screen: Screen, deps: GateDeps
 ) -> tuple[Finding, ...]:
     """Return what is found in the files of a skill that a change adds or alters."""
-    assert change.after is not None
-    old = (change.before.files if change.before else None) or {}
-    new = change.after.files or {}
+    from core.safety.screen import screen_skill as find_in_skill
+
+    old, new = ((state and state.files) or {} for state in (change.before, change.after))
     altered = {path: ref for path, ref in new.items() if _hash(old.get(path)) != ref.sha256}
     replaced = {path: ref for path, ref in old.items() if _hash(new.get(path)) != ref.sha256}
     if not (altered or replaced):

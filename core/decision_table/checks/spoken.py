@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from core.decision_table.checks.finding import Finding, brief, warning
 from core.decision_table.columns import ANY_TYPE
@@ -33,7 +34,6 @@ _SAID = (
     ("<=", rf"(?:at most|up to|max(?:imum)?\.?|no more than|within)\s{_AMOUNT}"),
     ("<", rf"(?:under|below|less than|fewer than|younger than|lower than)\s{_AMOUNT}"),
 )  # fmt: skip
-_SPOKEN = [(sign, re.compile(text, re.IGNORECASE)) for sign, text in _SAID]
 _WRITTEN = re.compile(rf"(?P<sign>>=|<=|=>|=<|≥|≤|!=|<|>|=)\s*(?P<n>{_NUMBER}){_UNIT}")
 _RANGE = re.compile(
     rf"(?:between\s)?(?P<low>{_NUMBER}){_UNIT}\s?(?:~|\.\.|–|에서|부터|to\b|and\b|through\b)\s?"
@@ -47,6 +47,11 @@ _BRACKETS = re.compile(
 )
 
 
+@cache  # when first asked: most commands check no table
+def _spoken() -> list[tuple[str, re.Pattern[str]]]:
+    return [(sign, re.compile(text, re.IGNORECASE)) for sign, text in _SAID]
+
+
 def read_as_test(text: str) -> str | None:
     """Return the FEEL test that a text reads like, such as `< 19` for `19세 미만`, or None."""
     plain = " ".join(text.split())
@@ -58,7 +63,7 @@ def read_as_test(text: str) -> str | None:
         return f"{_SIGNS.get(found['sign'], found['sign'])} {_digits(found['n'])}"
     if found := _RANGE.fullmatch(plain):
         return f"[{_digits(found['low'])}..{_digits(found['high'])}]"
-    for sign, pattern in _SPOKEN:
+    for sign, pattern in _spoken():
         if found := pattern.fullmatch(plain):
             factor = _BIG.get((found["big"] or "").lower(), 1)
             return f"{sign} {_digits(found['n'], factor)}"

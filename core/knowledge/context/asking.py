@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from core.knowledge.search.ranking import Corpus, Index, Weighing, weigh
@@ -72,35 +73,51 @@ async def ask_task(task: str, index: Index) -> TaskWords | None:
 
 async def ask_tasks(tasks: Sequence[str], index: Index) -> list[TaskWords | None]:
     """Weigh the words of tasks as `ask_task` does, in one look for all."""
-    questions = [read_question(topic_of(task), limit=MOST_TERMS) for task in tasks]
-    alike = [synonyms(question) for question in questions]
-    terms = dict.fromkeys(
-        term
-        for question, more in zip(questions, alike, strict=True)
-        for term in (*question.counts, *more)
-    )
+    look = _read if len(tasks) == 1 else _read_again
+    read = [look(task) for task in tasks]
+    terms = dict.fromkeys(term for one in read for term in one.terms)
     if not terms:
         return [None] * len(tasks)
     corpus = await index.describe([*terms, IN_SENTENCES])
-    return [
-        _task_words(task, question, more, corpus) if question.counts else None
-        for task, question, more in zip(tasks, questions, alike, strict=True)
-    ]
+    return [_task_words(one, corpus) if one.question.counts else None for one in read]
 
 
-def _task_words(
-    task: str, question: Question, alike: Mapping[str, tuple[str, float]], corpus: Corpus
-) -> TaskWords:
+def looked_up(task: str) -> frozenset[str]:
+    """Return all terms of which the index is asked for a task."""
+    return frozenset((*_read_again(task).terms, IN_SENTENCES))
+
+
+class _Read(NamedTuple):
+    """A task as it is looked up; a part of its words as the language of its words asks for."""
+
+    question: Question
+    alike: Mapping[str, tuple[str, float]]
+    part: float
+
+    @property
+    def terms(self) -> list[str]:
+        return [*self.question.counts, *self.alike]
+
+
+def _read(task: str) -> _Read:
+    question = read_question(topic_of(task), limit=MOST_TERMS)
+    part = 1.0 if hangul_share(task) >= KOREAN_SHARE else _OF_SPACED
+    return _Read(question, synonyms(question), part)
+
+
+_read_again = lru_cache(maxsize=1_000)(_read)  # the requests of cases come with many changes
+
+
+def _task_words(read: _Read, corpus: Corpus) -> TaskWords:
     there = corpus.documents
     corpus = replace(corpus, documents=max(there, _MANY))
     known = {
         term: (factor, max(corpus.frequencies[term], corpus.frequencies.get(own, 0)))
-        for term, (own, factor) in alike.items()
+        for term, (own, factor) in read.alike.items()
         if term in corpus.frequencies
     }
-    weighing = weigh(question, corpus, alike=known, has_floor=False)
-    part = 1.0 if hangul_share(task) >= KOREAN_SHARE else _OF_SPACED
-    return TaskWords(weighing, part * corpus.idf_of(1) * unique_words(there))
+    weighing = weigh(read.question, corpus, alike=known, has_floor=False)
+    return TaskWords(weighing, read.part * corpus.idf_of(1) * unique_words(there))
 
 
 def unique_words(documents: int) -> float:

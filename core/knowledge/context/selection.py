@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 
 from core.domain.models import Kind
@@ -55,7 +56,7 @@ def is_named(task: str, kind: Kind, name: str) -> bool:
     if kind is Kind.MEMORY:
         return False
     words = _WORD.findall(name)
-    if len(words) > 1 and all(map(_Stems(task).has, words)):
+    if len(words) > 1 and all(map(_stems_of(task).has, words)):
         return True
     return stands_out(name, task)
 
@@ -72,6 +73,9 @@ class _Stems:
         if word.isascii():
             return stem(word) in self._stems
         return word[: suffix_start(word)] in self._task
+
+
+_stems_of = lru_cache(maxsize=16)(_Stems)  # one task is compared with the names of a hundred items
 
 
 def _in_order(found: Sequence[TaskMatch]) -> Iterator[TaskMatch]:

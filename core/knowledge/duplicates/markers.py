@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 Turn = Literal["negation", "scope", "limit", "duty", "order"]
@@ -113,7 +113,13 @@ _SENSES: Mapping[Turn, Mapping[str, str]] = {
     "duty": _DUTY,
     "order": _ORDER,
 }
-_PATTERNS = {turn: _pattern(senses) for turn, senses in _SENSES.items()}
+
+
+@cache  # when first asked: most commands compare no texts
+def _patterns() -> Mapping[Turn, re.Pattern[str]]:
+    return {turn: _pattern(senses) for turn, senses in _SENSES.items()}
+
+
 # Prefixes that deny the word they stand before. They count only where the other text has that
 # word without one: `불고기` and `미국` deny nothing.
 _DENYING = "un in im il ir dis non non- a mis 불 부 비 미 무 몰 반 비- 무-"
@@ -124,14 +130,14 @@ OPPOSED = (("유", "무"), ("기", "미"), ("en", "dis"), ("in", "ex"), ("찬", 
 
 def denials(text: str) -> tuple[str, ...]:
     """Return the denials in a text as written."""
-    return tuple(match[0] for match in _PATTERNS["negation"].finditer(text))
+    return tuple(match[0] for match in _patterns()["negation"].finditer(text))
 
 
 @lru_cache(maxsize=512)
 def turns(text: str) -> Mapping[Turn, Mapping[str, str]]:
     """Return what turns a text: by class, each sense with its first marker as written."""
     found: dict[Turn, dict[str, str]] = {}
-    for turn, pattern in _PATTERNS.items():
+    for turn, pattern in _patterns().items():
         senses = tuple(_SENSES[turn])
         for match in pattern.finditer(text):
             sense = senses[int((match.lastgroup or "g0")[1:])]

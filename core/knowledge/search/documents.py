@@ -7,19 +7,19 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import chain, islice
 
 from core.domain.models import SKILL_MD, Bundle, Kind, SkillSummary
 from core.domain.models.base import Model
 from core.knowledge.search.ranking import shape
 from core.knowledge.search.tokens import (
     IN_SENTENCES,
+    LITTLE_MARK,
     MAX_CHARS,
     MAX_TERMS,
+    forms_of_runs,
     is_counted,
-    is_little,
-    little_term,
     name_term,
-    runs,
     scan,
     stem,
     term_counts,
@@ -106,19 +106,16 @@ def index_terms(document: SearchDocument) -> IndexTerms:
 
 def text_counts(content: str) -> Counter[str]:
     """Count stems, pairs, written forms and function words of a text."""
-    counts: Counter[str] = Counter()
-    for kind, piece, tokens in runs(content):
-        terms: list[str] = []
-        for token in tokens:
-            terms.append(token.term)
-            if token.word not in {"", token.term}:
-                terms.append(written(token.word))
-        if kind == "word" and not terms and is_little(piece[0]):
-            terms = [little_term(piece[0])]
-            counts[IN_SENTENCES] = 1
-        for term in terms:
-            if len(counts) < MAX_TERMS or term in counts:
-                counts[term] += 1
+    return _text_counts(content).copy()
+
+
+@lru_cache(maxsize=8)  # what a change brings finds its cases before it is indexed
+def _text_counts(content: str) -> Counter[str]:
+    counts = Counter(chain.from_iterable(forms_of_runs(content)))
+    if len(counts) > MAX_TERMS:
+        counts = Counter(dict(islice(counts.items(), MAX_TERMS)))
+    if any(term.startswith(LITTLE_MARK) for term in counts):
+        counts[IN_SENTENCES] = 1
     return counts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Container, Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 
 from core.domain.models import Kind
@@ -61,7 +62,12 @@ def names_in(text: str) -> tuple[str, ...]:
 
 def is_named(name: str, text: str) -> bool:
     """Whether a text names an item of this name or id."""
-    return name_term(name) in names_in(text)
+    return name_term(name) in _keys_in(text)
+
+
+@lru_cache(maxsize=16)  # one text is compared with the names of a hundred items
+def _keys_in(text: str) -> frozenset[str]:
+    return frozenset(names_in(text))
 
 
 def is_among(kind: Kind, name: str, item_id: str, names: Container[str]) -> bool:

@@ -12,8 +12,6 @@ from functools import lru_cache
 from itertools import zip_longest
 from typing import NamedTuple
 
-from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
-
 from core.knowledge.search.hanja import as_hangul
 
 _WORDS = (
@@ -196,6 +194,38 @@ def runs(text: str) -> Iterator[tuple[str, re.Match[str], Iterator[Token]]]:
     return Reader(text).runs(0, len(text))
 
 
+def forms_of_runs(text: str) -> Iterator[Sequence[str]]:
+    """Yield the terms of each run of a text with their written forms, function words marked."""
+    for kind, piece, tokens in runs(text):
+        run = piece[0]
+        if kind == "unspaced" and _HANGUL.fullmatch(run):
+            yield run[0], *(run[at : at + 2] for at in range(len(run) - 1))
+            continue
+        found = _forms_alone(kind, run)
+        if found is None:
+            found = _forms(tokens)
+            if not found and kind == "word":
+                found = (little_term(piece[0]),)
+        yield found
+
+
+@lru_cache(maxsize=20_000)  # texts share their words: four microseconds each otherwise
+def _forms_alone(kind: str, run: str) -> tuple[str, ...] | None:
+    """Return the terms of a run and their written forms, None if what is beside it matters."""
+    if kind == "number" or any(map(is_little, _HUMP.split(run))):
+        return None
+    return _forms(Reader(run).scan(0, len(run)))
+
+
+def _forms(tokens: Iterator[Token]) -> tuple[str, ...]:
+    found: list[str] = []
+    for token in tokens:
+        found.append(token.term)
+        if token.word not in {"", token.term}:
+            found.append(written(token.word))
+    return tuple(found)
+
+
 def is_single(term: str) -> bool:
     """Whether a term is one character of a script without spaces, so part of a word."""
     return len(term) == 1 and _SINGLE.match(term) is not None
@@ -245,6 +275,9 @@ def plain_run(run: str) -> Sequence[tuple[int, str]]:
 
 
 def _grams(piece: re.Match[str]) -> Iterator[Token]:
+    if _HANGUL.fullmatch(piece[0]):
+        yield from _pairs(piece[0], piece.start())
+        return
     if has_hanja(piece[0]) and (read := as_hangul(piece[0])) != piece[0]:
         yield from _grams_of_hanja(piece[0], read, piece.start())
         return
@@ -255,6 +288,13 @@ def _grams(piece: re.Match[str]) -> Iterator[Token]:
             yield Token(char, start + at, start + at + 1)
         if after is not None:
             yield Token(char + after[1], start + at, start + after[0] + 1)
+
+
+def _pairs(run: str, start: int) -> Iterator[Token]:
+    """Yield the terms of a run of syllables, as most of Korean is."""
+    yield Token(run[0], start, start + 1)
+    for at in range(start, start + len(run) - 1):
+        yield Token(run[at - start : at - start + 2], at, at + 2)
 
 
 def _grams_of_hanja(run: str, read: str, start: int) -> Iterator[Token]:
@@ -312,6 +352,9 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=10_000)
 def _stem(word: str) -> tuple[str, str]:
     """Return the stem of a word, and the word case folded."""
+    # Here, as it loads the stemmers of forty languages.
+    from snowballstemmer.english_stemmer import EnglishStemmer  # type: ignore[import-untyped]
+
     folded = unicodedata.normalize("NFC", word.casefold())[:MAX_TERM_CHARS]
     return (str(EnglishStemmer().stemWord(folded)) if folded.isascii() else folded), folded
 

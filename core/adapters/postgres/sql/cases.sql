@@ -32,9 +32,10 @@ SELECT ARRAY(
                        AND d.agent_id = %(agent_id)s AND d.item_id <> %(item_id)s), 0)
     FROM unnest(%(kinds)s::text[]) WITH ORDINALITY AS k (kind, at) ORDER BY k.at)
     || ARRAY(
-    SELECT coalesce((SELECT max(d.revision) FROM search_documents d
+    SELECT coalesce((SELECT d.revision FROM search_documents d
                      WHERE d.tenant_id = %(tenant_id)s AND d.kind = k.kind
-                       AND d.agent_id IS NULL AND d.item_id <> %(item_id)s), 0)
+                       AND d.agent_id IS NULL AND d.item_id <> %(item_id)s
+                     ORDER BY d.agent_id DESC, d.revision DESC LIMIT 1), 0)  -- as neighbours.newest
     FROM unnest(%(kinds)s::text[]) WITH ORDINALITY AS k (kind, at) ORDER BY k.at) AS seen
 
 -- name: reach

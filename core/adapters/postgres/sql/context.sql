@@ -1,7 +1,8 @@
 -- name: found
 -- What matches a task, the best of each kind: as search.rank, but without a floor, and with what is
 -- nearest in meaning (`meant`) beside what the rarest terms find. `owner & 3` is the kind. What is
--- over, and what is for others, is left out before the best are counted.
+-- over, and what is for others, is left out before the best are counted. Without `texts` they are
+-- ranked only: their texts take as long to fetch as all else.
 WITH asked AS MATERIALIZED (
     SELECT a.weight, a.floor, a.finds, search_key(%(tenant_id)s, a.term) AS key
     FROM unnest(string_to_array(%(terms)s, E'\n'),
@@ -76,17 +77,18 @@ WITH asked AS MATERIALIZED (
           END
 )
 SELECT h.kind, h.item_id, d.name, h.matched, h.score,
-       coalesce(h.version, s.version, 1) AS version, coalesce(v.content, d.content) AS content
+       coalesce(h.version, s.version, 1) AS version,
+       CASE WHEN %(texts)s THEN coalesce(v.content, d.content) ELSE '' END AS content
 FROM holding h
 JOIN search_documents d ON d.id = h.id
 LEFT JOIN knowledge_versions v
     ON v.tenant_id = d.tenant_id AND v.kind = d.kind AND v.item_id = d.item_id
-    AND v.version = h.version
+    AND v.version = h.version AND %(texts)s
 LEFT JOIN LATERAL (
     SELECT s.version FROM skill_versions s
     WHERE s.tenant_id = d.tenant_id AND s.item_id = d.item_id AND s.valid_to IS NULL
       AND s.operation <> 'DELETE'
     OFFSET 0
-) s ON d.kind = 'SKILL'
+) s ON d.kind = 'SKILL' AND %(texts)s
 WHERE h.place <= %(limit)s OR h.id IN (SELECT m.id FROM meant m)
 ORDER BY h.kind, h.score DESC, h.id

@@ -1,8 +1,10 @@
 -- name: newest
--- Without an agent, of what the tenant shares.
+-- Without an agent, of what the tenant shares: in the index's whole order, since PostgreSQL reads
+-- all rows of a key that is NULL for their max.
 SELECT coalesce(CASE WHEN %(agent_id)s::text IS NULL THEN (
-    SELECT max(revision) FROM search_documents
+    SELECT revision FROM search_documents
     WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND agent_id IS NULL
+    ORDER BY agent_id DESC, revision DESC LIMIT 1
 ) ELSE (
     SELECT max(revision) FROM search_documents
     WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND agent_id = %(agent_id)s

@@ -38,6 +38,11 @@ SET keys = (SELECT coalesce(array_agg(search_key(%(tenant_id)s, t.term)), '{}')
             FROM unnest(string_to_array(%(terms)s, E'\n')) AS t (term))
 WHERE d.id = %(id)s
 
+-- name: drop_some
+DELETE FROM search_postings p
+USING unnest(string_to_array(%(terms)s, E'\n')) AS t (term)
+WHERE p.term = search_key(%(tenant_id)s, t.term) AND p.document_id = %(id)s
+
 -- name: put_postings
 INSERT INTO search_postings (term, document_id, owner, shape)
 SELECT search_key(%(tenant_id)s, t.term), %(id)s, search_owner(%(agent_id)s, %(kind)s), t.shape
@@ -58,8 +63,9 @@ SELECT s.documents, s.length,
        coalesce((SELECT d.id FROM search_documents d WHERE d.tenant_id = %(tenant_id)s
                  ORDER BY d.id DESC LIMIT 1), 0) AS newest,
        coalesce(CASE WHEN %(agent_id)s::text IS NULL THEN
-           (SELECT max(d.revision) FROM search_documents d
-            WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s AND d.agent_id IS NULL)
+           (SELECT d.revision FROM search_documents d
+            WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s AND d.agent_id IS NULL
+            ORDER BY d.agent_id DESC, d.revision DESC LIMIT 1)  -- as in neighbours.newest
        ELSE
            (SELECT max(d.revision) FROM search_documents d
             WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s

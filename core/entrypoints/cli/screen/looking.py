@@ -21,10 +21,11 @@ from core.domain.models import (
     ScreenSeverity,
 )
 from core.domain.models.base import Model, Text
+from core.domain.text import decoded
 from core.entrypoints.cli.files import MAX_DOCUMENT, open_input, read_text
 from core.entrypoints.cli.output import print_json, print_table, say, talk
 from core.safety.config import ScreenConfig
-from core.safety.screen import decoded, screen, screen_skill
+from core.safety.screen import screen, screen_skill
 from core.skills.bundle import MAX_BUNDLE_BYTES, read_folder, read_skill_file
 
 if TYPE_CHECKING:
