@@ -246,9 +246,9 @@ def _escape(char: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def compact(data: JsonValue) -> str:
+def compact(data: JsonValue, *, sort_keys: bool = False) -> str:
     """Return `data` as JSON on one line, with non-ASCII text unescaped."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
 
 
 def clean_text(text: str) -> str:

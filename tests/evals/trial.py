@@ -1,7 +1,8 @@
 """Whether the gate of cases stops what harms what is known, and lets pass what does not.
 
 Each story is an agent in a tenant of its own: what it knows is taught by feedback, with the cases
-of a good author, and then the one learning. A scripted model makes the calls of the set; where one
+of a good author, and then the one learning. What it is taught and has to wait for a person is
+accepted, but for what breaks its own cases. A scripted model makes the calls of the set; where one
 is refused it insists, by the same call once more, and ends. Stopped is what is not applied: it is
 refused, or held for a person. With `--control` the gate is off: the same stories without it.
 """
@@ -14,6 +15,7 @@ import math
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -29,6 +31,7 @@ from core.app.observability import configure_logging
 from core.app.program import App, open_app
 from core.app.settings import load_settings
 from core.decision_table import parse_xml
+from core.domain.errors import Refused
 from core.domain.models import Agent, Kind, NewFeedback, ReceiptStatus
 from core.domain.models.base import Model
 from core.domain.tasks import over_all_tenants
@@ -36,7 +39,7 @@ from core.domain.text import read_fenced_json
 from core.testing.scripted_model import calls, says
 
 SETS = Path(__file__).with_name("sets")
-HANDS = ("open", "sealed")
+HALVES = ("open", "sealed")
 # The keys of skill-worker.yaml that turn the gate of cases off.
 CONTROL: Mapping[str, JsonValue] = {"cases": {"gate": "off"}}
 Args = dict[str, JsonValue]
@@ -123,6 +126,7 @@ class Tried:
     message: str
     applied: int
     asked: int
+    held: tuple[str, ...] = ()
 
     @property
     def is_right(self) -> bool:
@@ -137,10 +141,14 @@ class Tried:
         return self.applied == len(self.story.before)
 
 
-def stories(hand: str, by: str = "a") -> list[Story]:
-    """Read the stories of one half."""
-    text = (SETS / hand / f"trial-{by}.jsonl").read_text("utf-8")
-    return [Story.model_validate_json(line) for line in text.splitlines()]
+def stories(half: str, by: str = "a") -> list[Story]:
+    """Read the stories that a hand has written for one half."""
+    return read(SETS / half / f"trial-{by}.jsonl")
+
+
+def read(path: Path) -> list[Story]:
+    """Read the stories of a file."""
+    return [Story.model_validate_json(line) for line in path.read_text("utf-8").splitlines()]
 
 
 class Insisting(AnsweringChatModel):
@@ -216,11 +224,22 @@ async def try_all(app: App, model: Insisting, told: Sequence[Story]) -> list[Tri
         await app.stores.agents.save(agent)
         model.expect(story.taught, story.before)
     taught = await _say(app, told, [story.taught for story in told])
+    taught = [await _accepted(app, one) for one in taught]
     untaught = [replace(one, ended="untaught") for one in taught if not one.is_known]
     ready = [one.story for one in taught if one.is_known]
     for story in ready:
         model.expect(story.learning.feedback, await _resolved(app, story))
     return [*await _say(app, ready, [story.learning.feedback for story in ready]), *untaught]
+
+
+async def _accepted(app: App, taught: Tried) -> Tried:
+    """Accept what waits for a person before it is known, but for what its cases break."""
+    applied = taught.applied
+    for change_id in taught.held:
+        with suppress(Refused):
+            receipt = await app.gate.decisions.approve(change_id, by="kim", allow="It is so.")
+            applied += receipt.status is ReceiptStatus.APPLIED
+    return replace(taught, applied=applied)
 
 
 def _agent(story: Story) -> str:
@@ -248,7 +267,10 @@ async def _ended(app: App, story: Story, feedback_id: str) -> Tried:
         error = (await app.stores.inbox.get(feedback_id)).error
         return Tried(story, "failed", error or "", applied, 0)
     last = asked[-1]
-    return Tried(story, str(last.status), str(last.message), applied, len(asked))
+    held = tuple(
+        one.change_id for one in asked if one.status is ReceiptStatus.HELD and one.change_id
+    )
+    return Tried(story, str(last.status), str(last.message), applied, len(asked), held)
 
 
 async def _resolved(app: App, story: Story) -> list[Call]:
@@ -330,17 +352,23 @@ def share(right: Sequence[bool]) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Print the figures of both arms, or of the control alone; `--show` what ended wrong.
 
-    While no write tool takes cases there is no gate, and the control is all there is.
+    Without files they are those of hand `a`. While no write tool takes cases there is no gate,
+    and the control is all there is.
     """
     configure_logging("critical", "console")
-    hand = HANDS["--sealed" in arguments]
+    half = HALVES["--sealed" in arguments]
+    files = [Path(argument) for argument in arguments if not argument.startswith("--")]
+    files = files or [SETS / half / "trial-a.jsonl"]
+    told = [story for file in files for story in read(file)]
+    is_open = all(file.resolve().parent == SETS / "open" for file in files)
     has_gate = "cases" in ARGUMENTS["commit_to_memory"].model_fields
     arms = (False, True) if has_gate and "--control" not in arguments else (True,)
     for control in arms:
         with tempfile.TemporaryDirectory(prefix="skill-worker-evals-") as home:
-            tried = asyncio.run(run(Path(home), stories(hand), control=control))
-        if "--show" in arguments and hand == "open":  # what is sealed is not to be read
+            tried = asyncio.run(run(Path(home), told, control=control))
+        if "--show" in arguments and is_open:  # what is sealed is not to be read
             for one in (one for one in tried if not one.is_right):
                 print(f"{one.story.id} {one.ended}: {one.story.why}\n    {one.message}")
-        print(report(tried, f"{hand}, {'without the gate' if control else 'with cases'}"))
+        names = ", ".join(f"{file.parent.name}/{file.name}" for file in files)
+        print(report(tried, f"{names}, {'without the gate' if control else 'with cases'}"))
     return 0

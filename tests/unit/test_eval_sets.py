@@ -45,7 +45,10 @@ FIELDS: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "interference-b": INTERFERENCE,
     "trial-a": TRIAL,
 }
-OPEN_ALONE: Mapping[str, tuple[set[str], tuple[str, ...]]] = {"interference-c": INTERFERENCE}
+OPEN_ALONE: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
+    "interference-c": INTERFERENCE,
+    "trial-c": TRIAL,
+}
 WHERE = [
     *((half, name) for half in HANDS for name in FIELDS),
     *(("open", name) for name in OPEN_ALONE),

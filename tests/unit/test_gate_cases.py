@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.changes.cases.config import CaseRules
+from core.changes.cases.proposed import asks, expects
 from core.domain.errors import Refused, Stale, TargetBusy
 from core.domain.models import (
     Change,
@@ -333,3 +334,9 @@ async def test_a_question_of_its_own_that_finds_nothing_proves_nothing(world: Wo
     await taught(world, REPORT, CaseBody(check=Check.RECALL, text="Where is the lift?"))
     (case,) = world.book.live()
     assert (case.role, case.status) == (CaseRole.REGRESSION, CaseStatus.RED)
+
+
+def test_the_order_of_columns_is_no_part_of_what_a_case_asks() -> None:
+    one = CaseBody(check=Check.DECISION, inputs={"a": 1, "b": 2}, outputs={"c": 3, "d": 4})
+    other = CaseBody(check=Check.DECISION, inputs={"b": 2, "a": 1}, outputs={"d": 4, "c": 3})
+    assert (asks(one), expects(one)) == (asks(other), expects(other))

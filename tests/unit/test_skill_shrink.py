@@ -166,6 +166,46 @@ def test_an_extension_only_adds(after: Bundle, said: str) -> None:
     assert said in found if said else not found
 
 
+CODE = "if line:\n    total += int(line)\nprint(total)\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "gone"),
+    [
+        ("if line and line[0] != '#':\n    total += int(line)\nprint(total)\n", ""),
+        ("if line:\n    total += int(line.replace(',', ''))\n    n += 1\nprint(total)\n", ""),
+        ("if line:\n    total -= int(line)\nprint(total)\n", "'total += int(line)'"),
+        ("if line:\n    total += int(line)\nprint('total')\n", "'print(total)'"),
+        ("if line:\n    total += int(line)\n# print(total)\n", "'print(total)'"),
+        ("if line: pass  # total += int(line)\nprint(total)\n", "'total += int(line)'"),
+        ("print(total)\nif line:\n    total += int(line)\n", "'print(total)'"),
+        ("pass\n", "'if line:', 'total += int(line)', 'print(total)'"),
+    ],
+)
+def test_a_line_of_a_script_may_take_more_and_lose_nothing(after: str, gone: str) -> None:
+    before = skill(**{"scripts/total.py": CODE.encode(), "notes.txt": CODE.encode()})
+    now = skill(**{"scripts/total.py": after.encode(), "notes.txt": CODE.encode()})
+    found = [text for text in losses(before, now, MergeMode.EXTEND, 100) if "lines" in text]
+    assert found == (
+        [f"lines of scripts/total.py would be changed or gone: {gone}"] if gone else []
+    )
+
+
+def test_lines_of_other_files_stay_as_they_are() -> None:
+    after = CODE.replace("if line:", "if line and line[0]:").encode()
+    found = lost(skill(a=CODE.encode()), skill(a=after), MergeMode.EXTEND)
+    assert "lines of a would be changed or gone: 'if line:'" in found
+
+
+def test_a_script_of_many_changed_lines_is_rewritten() -> None:
+    old = "".join(f"step({number})\n" for number in range(30))
+    new = old.replace(")", ", True)").encode()
+    found = lost(
+        skill(**{"scripts/a": old.encode()}), skill(**{"scripts/a": new}), MergeMode.EXTEND
+    )
+    assert "lines of scripts/a would be changed or gone: 'step(0)'" in found
+
+
 def test_a_text_that_becomes_binary_is_no_extension() -> None:
     before, after = skill(a=b"one\n"), skill(a=b"\xff\x00")
     assert lost(before, after, MergeMode.EXTEND) == "lines of a would be changed or gone: 'one'"

@@ -11,7 +11,7 @@ from pydantic import JsonValue, ValidationError
 from core.agent.loop.tool_args import ARGUMENTS
 from core.domain.models import Kind, SkillArtifact, SkillEdits
 from core.domain.models.base import Model
-from tests.evals.trial import HANDS, Asked, Call, Story, share, stories
+from tests.evals.trial import Asked, Call, Story, share, stories
 
 ANSWERS: Mapping[str, type[Model]] = {"SkillArtifact": SkillArtifact, "SkillEdits": SkillEdits}
 ASKS = {
@@ -30,7 +30,15 @@ OF_KIND = {
     Kind.DMN_RULE: {"decision"},
     Kind.SKILL: {"chosen", "not_chosen", "stands", "withdrawn", "script"},
 }
-SIZES = {("ko", "open"): 8, ("en", "open"): 7, ("ko", "sealed"): 7, ("en", "sealed"): 8}
+# The half and the hand of each file, and how many pairs it has of each kind, Korean and English.
+HANDS = (("open", "a"), ("sealed", "a"), ("open", "c"))
+SIZES = {
+    **{(kind, "open", "a"): (8, 7) for kind in OF_KIND},
+    **{(kind, "sealed", "a"): (7, 8) for kind in OF_KIND},
+    (Kind.MEMORY, "open", "c"): (8, 7),
+    (Kind.DMN_RULE, "open", "c"): (7, 8),
+    (Kind.SKILL, "open", "c"): (8, 7),
+}
 
 
 def _calls(story: Story) -> list[Call]:
@@ -43,33 +51,33 @@ def _cases(call: Call) -> list[dict[str, JsonValue]]:
     return [case for case in cases if isinstance(case, dict)]
 
 
-@pytest.mark.parametrize("hand", HANDS)
-def test_each_kind_has_as_many_harmful_as_good_learnings(hand: str) -> None:
-    counted = Counter((one.kind, one.lang, one.harmful, one.expect) for one in stories(hand))
+@pytest.mark.parametrize(("half", "by"), HANDS)
+def test_each_kind_has_as_many_harmful_as_good_learnings(half: str, by: str) -> None:
+    counted = Counter((one.kind, one.lang, one.harmful, one.expect) for one in stories(half, by))
     assert counted == {
-        (kind, lang, expect == "stopped", expect): SIZES[lang, hand]
+        (kind, lang, expect == "stopped", expect): size
         for kind in OF_KIND
-        for lang in ("ko", "en")
+        for lang, size in zip(("ko", "en"), SIZES[kind, half, by], strict=True)
         for expect in ("stopped", "applied")
     }
 
 
 def test_no_learning_is_said_twice_in_the_trial() -> None:
-    said = [one.learning.feedback for hand in HANDS for one in stories(hand)]
+    said = [one.learning.feedback for hand in HANDS for one in stories(*hand)]
     assert len(said) - len(set(said)) == 0
 
 
-@pytest.mark.parametrize("hand", HANDS)
-def test_twins_of_the_trial_begin_from_the_same_knowledge(hand: str) -> None:
+@pytest.mark.parametrize(("half", "by"), HANDS)
+def test_twins_of_the_trial_begin_from_the_same_knowledge(half: str, by: str) -> None:
     known: dict[str, list[Story]] = {}
-    for one in stories(hand):
+    for one in stories(half, by):
         known.setdefault(one.story, []).append(one)
     same = [x.before == y.before and x.harmful != y.harmful for x, y in known.values()]
     assert same.count(False) == 0
 
 
-@pytest.mark.parametrize("hand", HANDS)
-def test_calls_of_the_trial_fit_the_write_tools(hand: str) -> None:
+@pytest.mark.parametrize(("half", "by"), HANDS)
+def test_calls_of_the_trial_fit_the_write_tools(half: str, by: str) -> None:
     def fails(asked: Asked, to: Mapping[str, type[Model]]) -> bool:
         given = {name: value for name, value in asked.args.items() if name != "cases"}
         try:
@@ -78,23 +86,25 @@ def test_calls_of_the_trial_fit_the_write_tools(hand: str) -> None:
             return True
         return False
 
-    called = [call for one in stories(hand) for call in _calls(one)]
+    called = [call for one in stories(half, by) for call in _calls(one)]
     written = [call.author for call in called if call.author is not None]
     assert sum(fails(call, ARGUMENTS) for call in called) == 0
     assert sum(fails(author, ANSWERS) for author in written) == 0
 
 
-@pytest.mark.parametrize("hand", HANDS)
-def test_cases_of_the_trial_say_what_they_check(hand: str) -> None:
+@pytest.mark.parametrize(("half", "by"), HANDS)
+def test_cases_of_the_trial_say_what_they_check(half: str, by: str) -> None:
     wrong = [
         case
-        for one in stories(hand)
+        for one in stories(half, by)
         for call in _calls(one)
         for case in _cases(call)
         if case["check"] not in OF_KIND[one.kind]
         or set(case) - {"check", "section", "of"} != ASKS[str(case["check"])]
     ]
-    few = [item for one in stories(hand) for item in one.before if not 2 <= len(_cases(item)) <= 4]
+    few = [
+        item for one in stories(half, by) for item in one.before if not 2 <= len(_cases(item)) <= 4
+    ]
     assert (len(wrong), len(few)) == (0, 0)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.changes.cases.behaviour import takes_model
+from core.changes.cases.claiming import BRINGING, claimed, takes_over
 from core.changes.cases.config import DEFAULT, HOLD, OFF, CaseRules
 from core.changes.cases.proposed import MOST_CHARS, asks, can_prove, own_cases
 from core.changes.cases.retiring import Corrections
@@ -129,27 +130,23 @@ class CaseGate:
         return own_cases(change, derived)
 
     async def _ended_by_mistake(self, change: Change) -> Sequence[CaseResult]:
-        """Return the stated cases of a memory to be deleted where the feedback fits another one.
+        """Return the stated cases of an item to be deleted where the feedback fits another one.
 
-        All that the search brings up first tells what is meant; where it brings nothing up, the
-        feedback names nothing.
+        What the search brings up tells what may be meant; where it brings nothing up, the feedback
+        names nothing.
         """
         said = change.candidate_content or change.feedback_content
-        if change.kind is not Kind.MEMORY or change.after is not None or not said.strip():
+        if change.after is not None or not said.strip():
             return ()
         wanted = CaseFilter(tenant_id=change.tenant_id, kind=change.kind, item_id=change.target_id)
         known, _ = await self.cases.page(wanted, limit=MOST_IN_REACH, cursor=None)
         stated = [one for one in known if one.origin is not CaseOrigin.DERIVED and one.is_on]
         if not stated:
             return ()
-        asked = stated[0].model_copy(
-            update={
-                "agent_id": change.agent_id,
-                "body": CaseBody(check=Check.RECALL, text=said[:MOST_CHARS]),
-            }
-        )
+        body = CaseBody(check=Check.RECALL, text=said[:MOST_CHARS])
+        asked = stated[0].model_copy(update={"agent_id": change.agent_id, "body": body})
         (now,) = await self.runner.now([asked])
-        if not now.found or now.found[0] == change.target_id:
+        if not now.found or change.target_id in now.found:
             return ()
         why = Message("case.other_meant", other=now.found[0])
         return [CaseResult(case=one, passed=False, why=why) for one in stated]
@@ -170,13 +167,16 @@ class CaseGate:
         cases = [_after(change, *one) for one in own if not _is_wrong_guess(one[1])]
         broken = [one for _, one in own if one.passed is False and not _is_only_unproved(one)]
         failing = [(before, one) for before, one in older if one.passed is False]
-        failing += [(True, one) for one in _said_elsewhere(change, older)]
-        caused = {one.case.id for one in caused_by(change, [one for _, one in failing])}
+        passing = [one for _, one in older]
+        failing += [(True, one) for one in _said_elsewhere(change, passing)]
+        failing += [(True, one) for one in claimed(change, passing)]
+        new = [one for was, one in failing if was or takes_over(change, one)]
+        caused = {one.case.id for one in caused_by(change, new)}
         corrections = Corrections(change, [one.case for _, one in own])
         retired = [one.case.id for _, one in failing if corrections.cover(one.case)]
         spared = [
             *(one for _, one in own if one.passed is False and _is_only_unproved(one)),
-            *(one for was, one in failing if was is not True or one.case.id not in caused),
+            *(one for _, one in failing if one.case.id not in caused),
         ]
         excused = frozenset(one.case.id for one in spared)
         broken += [one for _, one in failing if one.case.id not in {*retired, *excused}]
@@ -211,7 +211,7 @@ def caused_by(change: Change, failing: Sequence[CaseResult]) -> Sequence[CaseRes
 def _is_caused(change: Change, result: CaseResult) -> bool:
     case = result.case
     is_own = (case.kind, case.item_id) == (change.kind, change.target_id)
-    if is_own or case.body.check not in {Check.RECALL, Check.CHOSEN}:
+    if is_own or case.body.check not in BRINGING:
         return True
     if change.after is None or change.target_id not in result.found:
         return False
@@ -248,10 +248,10 @@ def _is_only_unproved(result: CaseResult) -> bool:
 
     It stays, red, for people to see.
     """
-    return _is_wrong_guess(result) or result.case.body.check in {Check.RECALL, Check.CHOSEN}
+    return _is_wrong_guess(result) or result.case.body.check in BRINGING
 
 
-def _said_elsewhere(change: Change, older: Sequence[Outcome]) -> Sequence[CaseResult]:
+def _said_elsewhere(change: Change, older: Sequence[CaseResult]) -> Sequence[CaseResult]:
     """Return what a memory says that another one was told not to say any more.
 
     What code derives is a value alone, which another memory may well have.
@@ -261,7 +261,7 @@ def _said_elsewhere(change: Change, older: Sequence[Outcome]) -> Sequence[CaseRe
     had, has = change.before.content if change.before else "", change.after.content
     return [
         one.model_copy(update={"passed": False, "why": Message("case.said_elsewhere")})
-        for _, one in older
+        for one in older
         if one.case.body.check is Check.UNSAID
         and one.case.item_id != change.target_id
         and one.case.origin is not CaseOrigin.DERIVED

@@ -95,7 +95,9 @@ def asks(body: CaseBody) -> str:
     unless they expect the same.
     """
     family = _FAMILY.get(body.check, body.check)
-    asked = compact({**body.inputs}) if body.check is Check.DECISION else normal_form(body.text)
+    # What is read back from the database has its keys in another order.
+    inputs = compact({**body.inputs}, sort_keys=True)
+    asked = inputs if body.check is Check.DECISION else normal_form(body.text)
     return text_hash("\0".join((family, asked, normal_form(body.section), body.of, body.input)))[
         :16
     ]
@@ -103,7 +105,8 @@ def asks(body: CaseBody) -> str:
 
 def expects(body: CaseBody) -> str:
     """Return a digest of what a case expects."""
-    return text_hash("\0".join((body.check, compact(body.outputs), body.output)))
+    outputs = compact(body.outputs, sort_keys=True)
+    return text_hash("\0".join((body.check, outputs, body.output)))
 
 
 def own_cases(change: Change, derived: Sequence[CaseBody]) -> tuple[Case, ...]:

@@ -74,10 +74,10 @@ class Corrections:
             return True
         for place, column in enumerate(self._before.inputs):
             value = older.body.inputs.get(column.name)
-            if isinstance(value, str) and value and not says(said, value):
+            if isinstance(value, str) and value and not _names(said, value):
                 cells = (row.inputs[place] for row in self._before.rows)
                 others = {text for cell in cells for text in _TEXT.findall(cell)} - {value}
-                if any(says(said, other) for other in others):
+                if any(_names(said, other) for other in others):
                     return False
         return True
 
@@ -156,3 +156,10 @@ class Corrections:
     def _before(self) -> DecisionTable | None:
         state = self._change.before
         return parse_xml(state.content) if state is not None else None
+
+
+def _names(text: str, value: str) -> bool:
+    """Whether a text names a value: of one syllable a word must begin with it (`일` in `평일`)."""
+    if len(value) > 1 or value.isascii():
+        return says(text, value)
+    return re.search(rf"(?<!\w){re.escape(value)}", text) is not None

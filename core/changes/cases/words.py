@@ -26,8 +26,8 @@ def asked_words(body: CaseBody) -> tuple[str, ...]:
 
 def brought_words(change: Change) -> tuple[str, ...]:
     """Return the terms that a change brings, by which it may be found before others."""
-    had = _words(change.kind, change.before)
-    return tuple(word for word in _words(change.kind, change.after) if word not in had)[:_MOST]
+    had = said_words(change.kind, change.before)
+    return tuple(word for word in said_words(change.kind, change.after) if word not in had)[:_MOST]
 
 
 def name_word(change: Change) -> str | None:
@@ -37,7 +37,8 @@ def name_word(change: Change) -> str | None:
     return stem(change.target_id.replace("-", ""))
 
 
-def _words(kind: Kind, state: Snapshot | None) -> Mapping[str, int]:
+def said_words(kind: Kind, state: Snapshot | None) -> Mapping[str, int]:
+    """Return the terms by which an item is found, and how often each is there."""
     if state is None:
         return {}
     counts = term_counts(state.name) | text_counts(_text(kind, state))

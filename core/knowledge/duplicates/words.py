@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from core.knowledge.duplicates.markers import denials
+from core.knowledge.duplicates.numbered import Numbered, numbered_subject
 from core.knowledge.duplicates.quantities import Quantity, quantities
 from core.knowledge.duplicates.quantity_patterns import CLOCK
 from core.knowledge.search.hanja import as_hangul
@@ -168,6 +169,7 @@ class Words:
     """The content of a text: distinct words, quantities and negations.
 
     `text` is its NFC form with Hanja read as Hangul, `hanja` the words that were written in them.
+    `numbered` is the number that names its subject.
     """
 
     words: tuple[Word, ...]
@@ -175,6 +177,12 @@ class Words:
     denies: tuple[str, ...]
     text: str = ""
     hanja: tuple[str, ...] = ()
+    numbered: Numbered | None = None
+
+    @cached_property
+    def unnumbered(self) -> str:
+        """The text without the number that names its subject."""
+        return _without(self.text, self.numbered)
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -240,15 +248,29 @@ def _read(text: str) -> Words:
     hanja: tuple[str, ...] = ()
     if has_hanja(plain):
         hanja, plain = tuple(_HANJA.findall(plain)), as_hangul(plain)
-    codes = [*_CODE.finditer(plain)]
-    bare = _CODE.sub(lambda code: " " * len(code[0]), plain)
+    numbered = numbered_subject(plain)
+    codes = [*_CODE.finditer(_without(plain, numbered))]
+    bare = _CODE.sub(lambda code: " " * len(code[0]), _without(plain, numbered))
     lower = bare.lower()
     found = quantities(lower) if len(lower) == len(bare) else []
-    distinct = {code.stem: code for code in map(_coded, codes)}
-    for word in _words(bare, found, leads=not codes or codes[0].start() > 0):
+    coded = [_numbered(plain, numbered)] if numbered else []
+    distinct = {code.stem: code for code in (*coded, *map(_coded, codes))}
+    leads = numbered is None and (not codes or codes[0].start() > 0)
+    for word in _words(bare, found, leads=leads):
         if len(distinct) < MAX_WORDS and (word.stem not in distinct or word.names):
             distinct[word.stem] = word
-    return Words(tuple(distinct.values()), tuple(found), denials(plain), plain, hanja)
+    return Words(tuple(distinct.values()), tuple(found), denials(plain), plain, hanja, numbered)
+
+
+def _without(text: str, numbered: Numbered | None) -> str:
+    if numbered is None:
+        return text
+    blank = " " * (numbered.end - numbered.start)
+    return text[: numbered.start] + blank + text[numbered.end :]
+
+
+def _numbered(text: str, one: Numbered) -> Word:
+    return Word(f"#{one.number}", text[one.start : one.end], 1.0, names=True, leads=True)
 
 
 def _coded(code: re.Match[str]) -> Word:

@@ -127,6 +127,9 @@ _KINDS = {
     "blockquote_open": "quotation",
 }
 _WORD = re.compile(r"[^\W_]+")
+# Of a line of code: a string, a comment, a word or number, a comparison, any other sign.
+_TOKEN = re.compile(r"""'[^']*'|"[^"]*"|#.*|//.*|\w+|[<>=!]+|[^\w\s]""")
+_FEW = 20
 _Item = TypeVar("_Item", bound=Hashable)
 
 
@@ -141,6 +144,37 @@ def turned_lines(old: str, new: str) -> list[str]:
     As code, a comment or other HTML, a quotation or a heading, or no longer as such.
     """
     return [line for line, _ in _missing(_read(old), _read(new))]
+
+
+def missing_code(old: str, new: str) -> list[str]:
+    """Return the lines of code of `old` that are not in `new` in this order.
+
+    A line may take more: its beginning and all of its tokens stay, in order; what is a string or
+    a comment now is no token of it. Of many changed lines it is no addition.
+    """
+    gone = missing_lines(old, new)
+    return gone if len(gone) > _FEW else _outgrown(_exact(old), _exact(new))
+
+
+def _outgrown(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    gone: list[str] = []
+    at = 0
+    for line in old:
+        found = next((n for n in range(at, len(new)) if _takes_more(line, new[n])), None)
+        if found is not None:
+            at = found + 1
+        elif len(gone) < _FEW:
+            gone.append(line)
+        else:
+            break
+    return gone
+
+
+def _takes_more(line: str, other: str) -> bool:
+    if line == other:
+        return True
+    tokens, rest = _TOKEN.findall(line), iter(_TOKEN.findall(other))
+    return tokens[:1] == [next(rest, None)] and all(token in rest for token in tokens[1:])
 
 
 def grows(old: str, new: str) -> bool:
@@ -189,6 +223,7 @@ def _same_word(word: str, other: str) -> bool:
     return other.startswith(word[: ceil(len(word) / 2)])
 
 
+_SCRIPTS = "scripts/"
 _CODE = frozenset(("fence", "code_block"))
 _NAMED = 8
 _NAME_CHARS = 60
@@ -198,12 +233,12 @@ _REPLACE = Message("shrink.replace")
 def losses(before: Bundle, after: Bundle, mode: MergeMode, percent: float) -> list[str]:
     """Return what `after` drops of `before` that an update in this mode may not drop, or [].
 
-    EXTEND preserves every line of every file, in order and as the same kind of block; the
-    description may grow. REFINE preserves all headings and frontmatter keys, at least half of each
-    code block and of the description, and drops at most `percent` of the text of SKILL.md and of
-    all text together. What is elsewhere in the skill now is not dropped, nor is what a changed
-    sentence shares with a similar one; other new text makes up for nothing. Raises BundleInvalid
-    for a changed text of too many lines.
+    EXTEND preserves every line of every file, in order and as the same kind of block; a line of a
+    script and the description may grow. REFINE preserves all headings and frontmatter keys, at
+    least half of each code block and of the description, and drops at most `percent` of the text of
+    SKILL.md and of all text together. What is elsewhere in the skill now is not dropped, nor is
+    what a changed sentence shares with a similar one; other new text makes up for nothing. Raises
+    BundleInvalid for a changed text of too many lines.
     """
     same = {path for path, file in before.files.items() if after.files.get(path) == file}
     old, new = _Folder.of(before, same), _Folder.of(after, same)
@@ -348,7 +383,8 @@ def _not_extended(before: Bundle, after: Bundle, old: _Folder, new: _Folder) -> 
 
 
 def _not_kept(path: str, old: str, new: str) -> Iterator[str]:
-    if gone := missing_lines(old, new):
+    missing = missing_code if path.startswith(_SCRIPTS) else missing_lines
+    if gone := missing(old, new):
         yield Message("shrink.lines", path=path, names=_named(gone))
     elif _is_markdown(path) and (turned := turned_lines(old, new)):
         yield Message("shrink.lines_turned", path=path, names=_named(turned))
