@@ -44,7 +44,10 @@ class SkillLists:
         """
         asked = Message("skills.edited_by", name=by) if by else Message("skills.edited")
         request = SkillListRequest(
-            target_id=agent.id, skill_ids=tuple(dict.fromkeys(names)), edit=edit, reason=reason or asked
+            target_id=agent.id,
+            skill_ids=tuple(dict.fromkeys(names)),
+            edit=edit,
+            reason=reason or asked,
         )
         context = SubmitContext(
             key=f"list:{self.new_id()}",

@@ -52,7 +52,7 @@ class HistoryWriter:
         return ()
 
     async def erase(self, records: Sequence[HistoryRecord]) -> Sequence[str]:
-        """Empty the rows of these records as they are emptied here; what was not written has none."""
+        """Empty the rows of these records as they are emptied here, where they were written."""
         try:
             for record in records:
                 row = {"id": record_id(record)}

@@ -111,7 +111,9 @@ def test_an_upgrade_keeps_what_was_learnt_and_shows_what_it_does(
     assert document(home, "pay") == said
     publish(tmp_path, "pay", "look twice", "pay in cash", "tell Ms. Kim", version="1.2")
     known = only(home.ask("skill", "upgrade", "pay", *T))
-    assert known["message"] == "'pay' has all that its source publishes now already; the lock says so"
+    assert (
+        known["message"] == "'pay' has all that its source publishes now already; the lock says so"
+    )
 
 
 def test_what_came_in_otherwise_is_pinned_as_what_it_is(home: Home, tmp_path: Path) -> None:
@@ -125,7 +127,7 @@ def test_what_came_in_otherwise_is_pinned_as_what_it_is(home: Home, tmp_path: Pa
     done = only(home.ask("skill", "upgrade", "pay", *T))
     assert (done["outcome"], "diff" in done) == ("updated", False)
     assert installed(home) == [("pay", "installed", False)]
-    # The next one starts from there: it changes the same line as the one before, and does not clash.
+    # The next one starts from there: that it changes the same line is no clash.
     publish(tmp_path, "pay", "look three times", "pay")
     home.ask("skill", "upgrade", "pay", *T)
     assert document(home, "pay") == skill_text("pay", "look three times", "pay")

@@ -149,7 +149,9 @@ class _Found:
         self._params["all"] = [*self._ids("ids"), *self._ids("words")]
         self._left = _left(changes)
         self._beside = await self._read("beside")
-        known = [(row, _erased(row, self._whose["tenant_id"])) for row in await self._read("on_record")]
+        known = [
+            (row, _erased(row, self._whose["tenant_id"])) for row in await self._read("on_record")
+        ]
         self.events = [
             event
             for row, event in known

@@ -246,9 +246,7 @@ class Stores:
         self.reader: Reader = PostgresReader(pool)
         self.audit: Audit = PostgresAudit(pool)
         self.calls: Calls = PostgresCalls(pool)
-        self.erasing: Erasing = PostgresErasing(
-            pool, new_id, parts.observe, parts.routes
-        )
+        self.erasing: Erasing = PostgresErasing(pool, new_id, parts.observe, parts.routes)
         self.conversations: Conversations = PostgresConversations(pool)
         self.use_log: UseLog = PostgresUseLog(pool)
         self.effects: Effects = PostgresEffects(pool)

@@ -190,10 +190,12 @@ class Installer:
     async def _adopted(
         self, there: Bundle, bundle: Bundle, offer: Offer, agent: str | None
     ) -> Done:
-        """Put on record where a skill that came in otherwise is from. Raises Refused if it differs."""
+        """Put on record where what came in otherwise is from. Raises Refused if it differs."""
         name = bundle.name
         if there.files != bundle.files:
-            raise Refused(Message("installed.taken", name=name), hint=Message("installed.hint_taken"))
+            raise Refused(
+                Message("installed.taken", name=name), hint=Message("installed.hint_taken")
+            )
         request = SkillRequest(
             operation=Operation.UPDATE,
             target_id=name,

@@ -56,8 +56,8 @@ class Step:
     """An item, what the target knows of it, and what it is to say there.
 
     `source` is the hash of the source's state, from which the next promotion goes on. `is_listed`
-    says of a skill that it is only put on the agent's list; `why` explains the standing. `published`
-    says where a skill of the source is installed from, where the target does not know that.
+    says of a skill that it is only put on the agent's list; `why` explains the standing.
+    `published` says where a skill of the source is installed from, unless the target knows that.
     """
 
     kind: Kind

@@ -151,7 +151,9 @@ def _named(item: Listed) -> Markup:
 def _when(visit: Visit, item: Listed) -> Part:
     if item.archived_at is None:
         return moment(visit, item.valid_from)
-    return join([badge(visit.say("knowledge.archived"), _ARCHIVED), moment(visit, item.archived_at)], " ")
+    return join(
+        [badge(visit.say("knowledge.archived"), _ARCHIVED), moment(visit, item.archived_at)], " "
+    )
 
 
 async def _search(
