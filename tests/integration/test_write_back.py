@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import pytest
 
+from core.adapters.postgres.figures import PostgresBacklog
 from core.app.bootstrap import ask_platform
 from core.app.program import open_app
 from core.delivery.platform import backfill
@@ -179,6 +180,11 @@ async def test_a_table_or_column_that_is_not_there_holds_nothing_up(
     assert whole.change_id == table.change_id
     left = await world.deliveries(statuses=(DeliveryStatus.SKIPPED,))
     assert len(left) == len(await world.deliveries()) - 1
+    counted = await PostgresBacklog(world.app.stores.pool).going_out()
+    assert counted == {
+        ("platform", DeliveryStatus.DELIVERED): 1,
+        ("platform", DeliveryStatus.SKIPPED): len(left),
+    }
     why = {one.change_id: str(one.error) for one in left}
     assert "tenants" in why[skill.change_id]
     assert "history" not in why[skill.change_id]

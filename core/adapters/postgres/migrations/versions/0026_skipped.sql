@@ -5,5 +5,8 @@ ALTER TABLE deliveries DROP CONSTRAINT deliveries_status_check,
     CHECK (status IN ('waiting', 'delivered', 'skipped', 'failed', 'dead'));
 UPDATE deliveries SET status = 'skipped' WHERE status = 'delivered' AND error IS NOT NULL;
 
+-- What is counted for monitoring.
+CREATE INDEX deliveries_by_status ON deliveries (target, status);
+
 -- Who erases a person asks what went out about each of their changes.
 CREATE INDEX deliveries_by_change ON deliveries (change_id);
