@@ -75,6 +75,7 @@ async def test_what_was_taken_back_and_erased_is_erased_there_too(world: Writing
     assert done.sent["platform"] >= 4
     assert done.sources == {"test": 1}
     assert (await erase(world)).sent == {}  # it is on its way
+    assert WORD not in str(await world.deliveries())
     await world.deliver(6)
     assert await with_word(world.platform) == []
     assert await world.differences() == []
