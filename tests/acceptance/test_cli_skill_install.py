@@ -144,6 +144,13 @@ def test_a_skill_that_is_there_already_can_be_installed_as_it_is(
     assert installed(home) == [("pay", "installed", False)]
     again = only(home.ask("skill", "install", str(tmp_path / "pay.skill"), *T))
     assert again["outcome"] == "known"
+    publish(tmp_path, "ask", "look")
+    home.bring(kind="SKILL", name="ask", content=skill_text("ask", "look"))
+    home.policy("all")
+    home.ask("skill", "install", str(tmp_path / "ask.skill"), *T)
+    (held,) = home.held()
+    home.ask("changes", "approve", held)
+    assert installed(home) == [("ask", "installed", False), ("pay", "installed", False)]
 
 
 def test_a_clash_changes_nothing_until_a_person_says_who_wins(home: Home, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from core.app.program import open_app
 from core.changes.erasing import Eraser
+from core.delivery.platform import backfill
 from core.domain.models import MergeMode, NewFeedback
 from core.domain.models.audit import ERASED, ErasedTenant
 from core.domain.models.deliveries import DeliveryStatus
@@ -114,13 +115,20 @@ async def test_what_was_erased_unsent_is_sent_when_erased_again(
     await world.deliver()
     settings = settings_of(database, tmp_path, platform_write_back=False)
     async with open_app(settings) as apart:
-        alone = WritingBack(apart, world.platform, world.clock)
+        alone = WritingBack(apart, world.platform, world.clock, world.numbers)
+        alone.feedback_id, alone.words = world.feedback_id, world.words
+        await alone.memory("Mr. Choi wants long answers")  # which never went out
         assert (await erase(alone)).sent == {}
     await world.deliver()
     assert WORD in str(await world.platform.run("SELECT * FROM agent_knowledge_history"))
-    assert (await erase(world)).sent == {"platform": 1}
+    assert (await erase(world)).sent == {"platform": 2}
+    await world.deliver()
+    unsent = {"tenant_id": None, "since": None}
+    assert await backfill(world.app.stores.unsent, **unsent, dry_run=False) == (1, 0)
     await world.deliver()
     assert await world.differences() == []
+    rows = await world.platform.run("SELECT feedback_content FROM agent_knowledge_history")
+    assert [row["feedback_content"] for row in rows] == [ERASED, ERASED]
 
 
 async def test_what_has_yet_to_go_out_goes_out_without_the_words(world: WritingBack) -> None:
