@@ -32,8 +32,9 @@ SOURCE = "effect"
 class Proposals:
     """Decisions about proposals. What is archived leaves the agent, and can be brought back.
 
-    A memory or a table is taken away as by a deletion: its versions stay, and `knowledge restore`
-    or a revert brings it back. A skill leaves the agent's list; its folder stays.
+    To archive a memory or a table is to delete it with a reason of its own: its versions stay, and
+    `knowledge restore` or a revert brings it back. A skill leaves the agent's list; its folder
+    stays. Lists show as archived what nothing else has become of since.
     """
 
     effects: Effects
@@ -81,7 +82,8 @@ class Proposals:
     async def _archive(self, proposal: Proposal, by: str) -> Receipt:
         if proposal.kind is Kind.SKILL:
             agent = await self.agents.get(proposal.tenant_id, proposal.agent_id)
-            return await self.skill_lists.edit(agent, ListEdit.REMOVE, [proposal.item_id], by)
+            names, why = [proposal.item_id], Message("effect.archived_skill", name=by)
+            return await self.skill_lists.edit(agent, ListEdit.REMOVE, names, reason=why)
         key = (proposal.kind, proposal.tenant_id, proposal.item_id)
         item = await self.knowledge.get(*key)
         request = RestoreRequest(

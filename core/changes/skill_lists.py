@@ -30,12 +30,24 @@ class SkillLists:
         ]
 
     async def edit(
-        self, agent: Agent, edit: ListEdit, names: Sequence[str], by: str = ""
+        self,
+        agent: Agent,
+        edit: ListEdit,
+        names: Sequence[str],
+        by: str = "",
+        *,
+        reason: str = "",
     ) -> Receipt:
-        """Put skills on an agent's list, take them off, or make them the list; `by` is who asks."""
-        reason = Message("skills.edited_by", name=by) if by else Message("skills.edited")
+        """Put skills on an agent's list, take them off, or make them the list.
+
+        `by` is who asks, which is the `reason` unless there is another.
+        """
+        asked = Message("skills.edited_by", name=by) if by else Message("skills.edited")
         request = SkillListRequest(
-            target_id=agent.id, skill_ids=tuple(dict.fromkeys(names)), edit=edit, reason=reason
+            target_id=agent.id,
+            skill_ids=tuple(dict.fromkeys(names)),
+            edit=edit,
+            reason=reason or asked,
         )
         context = SubmitContext(
             key=f"list:{self.new_id()}",

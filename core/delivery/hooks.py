@@ -31,8 +31,9 @@ JOURNAL = (
     "change.held", "change.approved", "finding.allowed", "case.broken", "case.added",
     "case.retired", "case.disabled", "case.derived", "case.failed", "change.rejected",
     "change.edited", "change.prepared_again", "change.known_by_now", "change.asked_again",
-    "change.reminded", "change.refused", "change.failed", "change.went_stale", "change.diverged",
-    "skill.changed_outside", "lessons.shown", "lesson.refused", "hook.disabled",
+    "change.reminded", "change.refused", "change.failed", "change.went_stale", "change.erased",
+    "change.diverged", "skill.changed_outside", "lessons.shown", "lesson.refused",
+    "hook.disabled",
 )  # fmt: skip
 # An event of the journal by how it ended.
 ENDINGS: Mapping[str, frozenset[str]] = {

@@ -29,7 +29,8 @@ _SECONDS = 570.0  # a skill that hundreds of agents list takes as many calls
 _LEASE = 600.0
 BACKFILL_PAGE = 500
 _LISTED = {Kind.SKILL, Kind.AGENT_SKILLS}
-_ON_RECORD = {"change.applied", "change.failed"}
+_ERASED = "change.erased"
+_ON_RECORD = {"change.applied", "change.failed", _ERASED}
 _SKILL_ON_RECORD = "change.went_stale"  # something may have been written by then
 
 
@@ -80,7 +81,7 @@ class PlatformTarget:
         try:
             async with limit:
                 with in_name_of(delivery.tenant_id):
-                    refused, left = await self._write(delivery.change_id or "")
+                    refused, left = await self._write(delivery)
         except TimeoutError:
             if not limit.expired():
                 return Sent(outcome=Outcome.LATER, status="error", error=Message("hook.cut_off"))
@@ -105,16 +106,18 @@ class PlatformTarget:
             return Sent(outcome=Outcome.SKIPPED, status="skipped", error=joined(left))
         return Sent(outcome=Outcome.DONE, status="written")
 
-    async def _write(self, change_id: str) -> tuple[list[str], list[str]]:
-        """Write all that a change did.
+    async def _write(self, delivery: Delivery) -> tuple[list[str], list[str]]:
+        """Write all that a change did, or that its record is emptied.
 
         Return what of it the platform refuses for good, and what it has no place for.
         """
-        change = await self.changes.get(change_id)
-        records = await self.records.attempts(change_id)
+        change = await self.changes.get(delivery.change_id or "")
+        records = await self.records.attempts(change.id)
         refused: list[str] = []
         left: list[str] = []
-        for work in self._works(change, records):
+        is_erased = delivery.event == _ERASED
+        works = self._erasing(change, records) if is_erased else self._works(change, records)
+        for work in works:
             try:
                 left += await work()
             except InvalidInput as error:
@@ -130,6 +133,14 @@ class PlatformTarget:
             works.append(partial(self.lists.write, change))
         elif done and change.kind is Kind.DMN_RULE:
             works.append(partial(self.rules.write, change, done[-1]))
+        return works
+
+    def _erasing(
+        self, change: Change, records: Sequence[HistoryRecord]
+    ) -> list[Callable[[], Awaitable[Sequence[str]]]]:
+        works: list[Callable[[], Awaitable[Sequence[str]]]] = [partial(self.history.erase, records)]
+        if change.kind is Kind.DMN_RULE:
+            works.append(partial(self.rules.erase, change))
         return works
 
 

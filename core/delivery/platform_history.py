@@ -12,6 +12,7 @@ from core.delivery.platform_rules import SPACE
 from core.domain.errors import NoReference, NoSuchTable, NotWritten
 from core.domain.messages import Message
 from core.domain.models import SKILL_MD, FileRef, HistoryRecord, Kind, Reach
+from core.domain.models.audit import ERASED
 from core.domain.ports import ChangeLog, PlatformRow, PlatformRows
 from core.domain.tasks import aside
 
@@ -49,6 +50,24 @@ class HistoryWriter:
             if why:
                 return (Message("platform.left_history", why=why),)
         return ()
+
+    async def erase(self, records: Sequence[HistoryRecord]) -> Sequence[str]:
+        """Empty the rows of these records as they are emptied here, where they were written."""
+        try:
+            for record in records:
+                row = {"id": record_id(record)}
+                await self.rows.change("agent_knowledge_history", row, await self._emptied(record))
+        except NotWritten:
+            return ()
+        except NoSuchTable as error:  # which the adapter has warned of
+            return (Message("platform.left_history", why=error.message),)
+        return ()
+
+    async def _emptied(self, record: HistoryRecord) -> PlatformRow:
+        row = await self._row(record)
+        whole = {"knowledge_name", "previous_content", "new_content"}
+        of = {"feedback_content", *(whole if record.knowledge_name == ERASED else ())}
+        return {name: row[name] for name in row if name in of}
 
     async def _left_out(self, record: HistoryRecord) -> str:
         """Write one record, or return why it cannot be; "" too where the settings say not to."""

@@ -12,6 +12,7 @@ from uuid import UUID, uuid5
 from core.domain.errors import NoSuchTable, NotFound, NotWritten
 from core.domain.messages import Message
 from core.domain.models import Change, HistoryRecord, MergeMode
+from core.domain.models.audit import ERASED
 from core.domain.ports import Knowledge, PlatformRow, PlatformRows, WriteBackRecords
 from core.domain.tasks import aside
 
@@ -111,6 +112,28 @@ class RuleWriter:
         if not await self.rows.change("proc_def", where, values):
             uuid = str(uuid5(SPACE, f"row:{where['tenant_id']}:{where['id']}"))
             await self.rows.add("proc_def", {**where, "uuid": uuid, "definition": None, **values})
+
+    async def erase(self, change: Change) -> Sequence[str]:
+        """Empty the row of a change's version as the change is emptied here, and a table's own."""
+        table: PlatformRow = {
+            "id": table_id(change.tenant_id, change.target_id),
+            "tenant_id": change.tenant_id,
+        }
+        own: PlatformRow = {
+            "uuid": version_id(change.id),
+            "proc_def_id": table["id"],
+            "tenant_id": change.tenant_id,
+        }
+        is_empty = change.after is not None and change.after.content == ERASED
+        said: PlatformRow = {"message": str(change.reason)}
+        content: PlatformRow = {"snapshot": ERASED, "diff": None} if is_empty else {}
+        with suppress(NoSuchTable, NotWritten):
+            await self.rows.change("proc_def_version", own, {**said, **content})
+        if is_empty and await self._is_gone(change):
+            with suppress(NoSuchTable, NotWritten):
+                gone: PlatformRow = {"name": ERASED, "bpmn": ERASED, "isdeleted": True}
+                await self.rows.change("proc_def", table, gone)
+        return ()
 
     async def _is_gone(self, change: Change) -> bool:
         try:

@@ -44,6 +44,7 @@ def as_published(prepared: Prepared, request: SkillRequest, given: Files | None)
     """
     if request.published is None or request.published.files or given is None:
         return prepared
+    given = request.as_published or given
     refs = file_refs(Bundle(name=prepared.target_id, files=given))
     data = {ref.sha256: given[path].data for path, ref in refs.items()}
     return prepared.model_copy(update={"published": refs, "blobs": {**prepared.blobs, **data}})

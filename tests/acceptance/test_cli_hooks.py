@@ -74,7 +74,7 @@ def test_hooks_are_tried_and_the_one_that_fails_says_why(home: Home) -> None:
     assert (code, "NOT_SET" in out, "later" in out) == (1, True, False)
     assert "never configuration" in out
     assert "change.hold" in str(home.fails("hooks", "test", "change.hold", code=2)["message"])
-    assert home.fails("hooks", "enable", "nobody", code=2)["kind"] == "usage"
+    assert home.fails("hooks", "enable", "nobody", code=5)["kind"] == "not_found"
     assert home.ask("hooks", "enable", "hears")["was_off"] is False
 
 

@@ -76,7 +76,7 @@ def test_a_name_that_is_taken_is_refused_and_another_one_helps(home: Home, tmp_p
     home.bring(kind="SKILL", name="pay", content=skill_text("pay", "mine"))
     file = str(tmp_path / "pay.skill")
     error = home.fails("skill", "install", file, *T, code=1)
-    assert error["message"] == "there is a skill 'pay' already, which was not installed"
+    assert error["message"] == "there is another skill 'pay' already, which was not installed"
     home.ask("skill", "install", file, *T, "--as", "pay-too")
     assert document(home, "pay-too") == skill_text("pay", "look").replace("pay\n", "pay-too\n", 1)
     assert installed(home) == [("pay-too", "installed", False)]
@@ -111,7 +111,46 @@ def test_an_upgrade_keeps_what_was_learnt_and_shows_what_it_does(
     assert document(home, "pay") == said
     publish(tmp_path, "pay", "look twice", "pay in cash", "tell Ms. Kim", version="1.2")
     known = only(home.ask("skill", "upgrade", "pay", *T))
-    assert known["message"] == "'pay' has all that its source publishes now already"
+    assert (
+        known["message"] == "'pay' has all that its source publishes now already; the lock says so"
+    )
+
+
+def test_what_came_in_otherwise_is_pinned_as_what_it_is(home: Home, tmp_path: Path) -> None:
+    publish(tmp_path, "pay", "look", "pay")
+    home.ask("skill", "install", str(tmp_path / "pay.skill"), "--agent", "a")
+    learn(home, tmp_path, "pay", "look twice", "pay")
+    publish(tmp_path, "pay", "look twice", "pay")
+    assert installed(home) == [("pay", "installed", True)]
+    assert only(home.ask("skill", "upgrade", "pay", *T, "--dry-run"))["outcome"] == "updated"
+    assert installed(home) == [("pay", "installed", True)]
+    done = only(home.ask("skill", "upgrade", "pay", *T))
+    assert (done["outcome"], "diff" in done) == ("updated", False)
+    assert installed(home) == [("pay", "installed", False)]
+    # The next one starts from there: that it changes the same line is no clash.
+    publish(tmp_path, "pay", "look three times", "pay")
+    home.ask("skill", "upgrade", "pay", *T)
+    assert document(home, "pay") == skill_text("pay", "look three times", "pay")
+
+
+def test_a_skill_that_is_there_already_can_be_installed_as_it_is(
+    home: Home, tmp_path: Path
+) -> None:
+    publish(tmp_path, "pay", "look")
+    home.bring(kind="SKILL", name="pay", content=skill_text("pay", "look"))
+    done = only(home.ask("skill", "install", str(tmp_path / "pay.skill"), *T))
+    assert done["outcome"] == "updated"
+    assert "on record" in str(done["message"])
+    assert installed(home) == [("pay", "installed", False)]
+    again = only(home.ask("skill", "install", str(tmp_path / "pay.skill"), *T))
+    assert again["outcome"] == "known"
+    publish(tmp_path, "ask", "look")
+    home.bring(kind="SKILL", name="ask", content=skill_text("ask", "look"))
+    home.policy("all")
+    home.ask("skill", "install", str(tmp_path / "ask.skill"), *T)
+    (held,) = home.held()
+    home.ask("changes", "approve", held)
+    assert installed(home) == [("ask", "installed", False), ("pay", "installed", False)]
 
 
 def test_a_clash_changes_nothing_until_a_person_says_who_wins(home: Home, tmp_path: Path) -> None:

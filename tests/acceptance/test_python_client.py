@@ -265,8 +265,20 @@ def test_refusals_say_what_and_what_to_do(running: Running) -> None:
         running.client.context("half of a character: \ud800")
     with pytest.raises(CallRefused, match="not JSON compliant"):
         running.client.evaluate_decision("x", {"amount": float("nan")})
+    with (
+        pytest.raises(Unknown, match="목록에"),
+        SkillWorker(running.url, running.client_token, agent="a", language="ko") as speaks,
+    ):
+        speaks.load_skill("nobody-has-it")
     gone = running.client.report_outcome([UsedItem(id="mem-none", version=1)], success=False)
     assert [one.id for one in gone.refused] == ["mem-none"]
+
+
+@pytest.mark.parametrize("token", ["", " ", "토큰", "swk_half\nX-Other: 1"])
+def test_what_can_be_no_token_is_said_at_once_and_not_quoted(token: str) -> None:
+    with pytest.raises(ValueError, match="tokens add") as refused:
+        SkillWorker("http://127.0.0.1:9", token)
+    assert token.strip() not in str(refused.value) or not token.strip()
 
 
 def test_an_agent_goes_on_without_a_worker_unless_it_is_required(running: Running) -> None:

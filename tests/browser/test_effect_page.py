@@ -63,3 +63,8 @@ async def test_a_proposal_is_accepted_on_the_page_of_effects(
     async with console.client() as http:
         known = await http.get("/v1/knowledge", params={"tenant_id": tenant})
     assert [one["id"] for one in known.json()["items"]] == [used["target_id"]]
+    await page.goto(f"{console.base}/console/knowledge?tenant={tenant}")
+    await page.get_by_role("link", name="보관됨").click()
+    await page.locator(".badge", has_text="보관됨").wait_for()
+    await page.locator("table a").first.click()
+    await page.get_by_role("button", name="되돌리기").wait_for()

@@ -32,6 +32,8 @@ ODD = (  # an address, and how it is answered
     ("/review?id=%00", 404, "찾을 수 없습니다"),
     ("/feedback/run?id=%00", 404, "찾을 수 없습니다"),
     ("/knowledge/item?kind=MEMORY&id=%00", 404, "찾을 수 없습니다"),
+    ("/deliveries/one?id=zzz", 404, "찾을 수 없습니다"),
+    ("/knowledge?state=zzz", 422, "처리하지 못했습니다"),
 )
 PAGES = ("/", "/feedback", "/review", "/changes", "/knowledge", "/graph")
 

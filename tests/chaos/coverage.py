@@ -103,6 +103,7 @@ ELSEWHERE: dict[str, str] = {
     "answers.end": "the HTTP API",
     "answers.forget": "the HTTP API",
     "backlog.ended": "the figures of the health port",
+    "backlog.going_out": "the figures of the health port",
     "backlog.undecided": "the figures of the health port",
     "backlog.waiting": "the figures of the health port",
     "budgets.today": "the command line",

@@ -17,7 +17,7 @@ import pytest
 from core.app.bootstrap.stores import utc_now
 from core.app.program import App, open_app
 from core.domain.errors import DatabaseDown, NotFound
-from core.domain.models import FeedbackStatus, Kind, Outcome
+from core.domain.models import Agent, ChangeFilter, FeedbackStatus, Kind, ListEdit, Outcome
 from core.domain.models.access import Role
 from core.domain.models.effect import (
     Action,
@@ -161,6 +161,15 @@ async def end(app: App, feedback_id: str) -> None:
     await app.stores.inbox.finish(claimed, Outcome(status=FeedbackStatus.COMPLETED))
 
 
+async def archived(api: Api, agent: str = "a") -> list[dict[str, str]]:
+    """Return what is listed as archived of an agent."""
+    if agent != "a":
+        await api.app.stores.agents.save(Agent(id=agent, tenant_id="t", name=agent))
+    answer = await api.call("GET", f"/v1/knowledge?archived=true&agent_id={agent}")
+    items: list[dict[str, str]] = answer.json()["items"]
+    return items
+
+
 async def test_what_nobody_uses_is_archived_by_a_person_and_comes_back(api: Api) -> None:
     app, now = api.app, datetime.now(UTC)
     used, unused = await teach(app, SAID), await teach(app, OTHER)
@@ -179,7 +188,15 @@ async def test_what_nobody_uses_is_archived_by_a_person_and_comes_back(api: Api)
         await app.stores.knowledge.get(Kind.MEMORY, "t", unused)
     hits = await app.stores.search.search(OTHER, tenant_id="t", agent_id="a", kind=None, limit=5)
     assert unused not in [hit.id for hit in hits]
-    await app.revert(done["proposal"]["change_id"], "it was needed")
+    (listed,) = await archived(api)
+    change_id = done["proposal"]["change_id"]
+    assert (listed["id"], listed["change_id"]) == (unused, change_id)
+    assert (listed["excerpt"], bool(listed["archived_at"])) == (OTHER, True)
+    both = await api.call("GET", "/v1/knowledge?archived=true&expired=true")
+    assert both.status_code == 422
+    assert await archived(api, "another") == []
+    await app.revert(change_id, "it was needed")
+    assert await archived(api) == []
     assert (await app.stores.knowledge.get(Kind.MEMORY, "t", unused)).content
 
 
@@ -189,8 +206,16 @@ async def test_an_archived_skill_leaves_the_list_of_its_agent_alone(api: Api) ->
     proposal = await proposed(app, "refund", now)
     done = await api.call("POST", f"/v1/effect/proposals/{proposal}/accept")
     assert done.status_code == 200
-    assert (await app.stores.agents.get("t", "a")).skills == ()
+    agent = await app.stores.agents.get("t", "a")
+    assert agent.skills == ()
     assert await app.stores.skills.read("refund", "t") is not None
+    assert [one["id"] for one in await archived(api)] == ["refund"]
+    change, _ = await app.stores.reader.changes(ChangeFilter(), limit=1, cursor=None)
+    assert "archived by" in change[0].reason
+    # Back on the list, and off it by hand: that is no archive.
+    for edit in (ListEdit.ADD, ListEdit.REMOVE):
+        await app.skill_lists.edit(agent, edit, ["refund"], "lee")
+        assert await archived(api) == []
 
 
 async def test_an_agent_that_asks_for_nothing_says_nothing_of_its_items(api: Api) -> None:

@@ -146,3 +146,19 @@ def test_feedback_that_a_worker_is_at_is_ended_first_and_erased_later(home: Home
 
 def test_erasing_nobody_says_so(home: Home) -> None:
     assert home.fails("feedback", "erase", "--author", "nobody", code=5)["kind"] == "not_found"
+
+
+def test_the_answer_says_what_is_sent_and_what_others_may_have(home: Home) -> None:
+    say(home, LEARNT.format(WORD))
+    ask = ("feedback", "erase", "--author", AUTHOR)
+    code, out, err = home.call(*ask, "--dry-run")
+    assert (code, "sent" in out) == (0, False)
+    assert "nothing is written back to a platform from here" in err
+    home.monkeypatch.setenv("SUPABASE_URL", "http://127.0.0.1:9")
+    home.monkeypatch.setenv("SUPABASE_KEY", "a key")
+    assert erased(home, "--dry-run")["sent"] == {"platform": 1}
+    assert home.items("deliveries", "list") == []
+    code, out, err = home.call(*ask)
+    assert (code, "sent to platform: that the records of 1 changes are emptied" in out) == (0, True)
+    assert "todolist" in err
+    assert [one["event"] for one in home.items("deliveries", "list")] == ["change.erased"]

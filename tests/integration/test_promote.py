@@ -25,6 +25,7 @@ from core.domain.tasks import over_all_tenants
 from core.entrypoints.cli.knowledge.promoting import place_of
 from tests.support.databases import alter, url_of
 from tests.support.home import Home, open_home
+from tests.support.publisher import skill_text
 from tests.support.recycled import RecycledDatabases
 from tests.support.rules import learnt, row
 
@@ -270,6 +271,7 @@ def test_what_moved_since_it_was_shown_is_left_alone(sides: Sides) -> None:
                         app.stores.changes,
                         app.stores.steps,
                         app.stores.skills,
+                        app.stores.installed,
                         app.gate,
                     ),
                     agent=agents[0],
@@ -326,3 +328,60 @@ def test_no_password_is_told(sides: Sides) -> None:
         wrong = sides.at(sides.production).fails(*sides.arguments("--from", url, "-y"), code=2)
         assert "heim" not in str(wrong)
     assert place_of(gone) == "127.0.0.1:1/x"
+
+
+def test_an_installed_skill_is_installed_in_the_target_too(sides: Sides, tmp_path: Path) -> None:
+    """With what was published as its base: an upgrade there keeps what was learnt in staging."""
+    folder = tmp_path / "pay"
+    folder.mkdir()
+
+    def publish(*steps: str) -> None:
+        (folder / "SKILL.md").write_text(skill_text("pay", *steps), encoding="utf-8")
+
+    def pins(home: Home) -> list[dict[str, JsonValue]]:
+        found = sides.at(home).items("skill", "list", "--installed", "--tenant", "t")
+        own = {"change_id", "at"}
+        return [
+            {key: value for key, value in one["installed"].items() if key not in own}  # type: ignore[union-attr]
+            for one in found
+        ]
+
+    publish("look", "pay")
+    staging = sides.at(sides.staging)
+    staging.ask("skill", "install", str(folder), "--agent", "a")
+    learnt_there = skill_text("pay", "look", "pay", "tell Ms. Kim")
+    staging.bring(kind="SKILL", name="pay", content=learnt_there)
+    assert sides.promote()["pay"] == ("new", "created")
+    assert len(pins(sides.production)) == 1
+    assert pins(sides.production) == pins(sides.staging)
+    assert sides.promote()["pay"] == ("same", None)
+    publish("look twice", "pay")
+    sides.at(sides.production).ask("skill", "upgrade", "pay", "--tenant", "t")
+    (item,) = [
+        one
+        for one in sides.production.items("knowledge", "list", "--kind", "SKILL")
+        if one["name"] == "pay"
+    ]
+    text = str(sides.production.ask("knowledge", "show", str(item["id"]))["content"])
+    assert text == skill_text("pay", "look twice", "pay", "tell Ms. Kim")
+    # Staging follows its own way: the same upgrade there is promoted as where it is from by then.
+    sides.at(sides.staging).ask("skill", "upgrade", "pay", "--tenant", "t")
+    assert sides.promote()["pay"] == ("same", None)
+
+
+def test_where_a_skill_is_from_is_promoted_though_it_says_the_same(
+    sides: Sides, tmp_path: Path
+) -> None:
+    sides.promote()
+    folder = tmp_path / "refund"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text(SKILL, encoding="utf-8")
+    (folder / "scripts").mkdir()
+    script = folder / "scripts" / "run.sh"
+    script.write_text("#!/bin/sh\n", encoding="utf-8")
+    script.chmod(0o755)
+    sides.at(sides.staging).ask("skill", "install", str(folder), "--agent", "a")
+    assert sides.promote()["refund"] == ("changed", "updated")
+    assert sides.promote()["refund"] == ("same", None)
+    (item,) = sides.production.items("skill", "list", "--installed", "--tenant", "t")
+    assert item["installed"]["source"] == str(folder)  # type: ignore[index,call-overload]

@@ -50,6 +50,8 @@ class WritingBack:
     clock: Clock
     numbers: itertools.count[int] = field(default_factory=itertools.count)
     stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    feedback_id: str | None = None  # what is taught from now on is taught by it
+    words: str = "그렇게 해 주세요"
     _dispatcher: Dispatcher | None = None
 
     async def dispatcher(self) -> Dispatcher:
@@ -87,7 +89,8 @@ class WritingBack:
             key=f"test:{next(self.numbers)}",
             tenant_id=TENANT,
             agent_id=agent_id,
-            feedback_content="그렇게 해 주세요",
+            feedback_id=self.feedback_id,
+            feedback_content=self.words,
         )
         return await self.app.gate.submit(request, context)
 

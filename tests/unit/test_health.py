@@ -13,6 +13,7 @@ from core.app.health.app import create_app
 from core.app.health.health import Health, Watched
 from core.domain.errors import DatabaseDown
 from core.domain.models import FeedbackStatus, PauseKind, Undecided, Waiting
+from core.domain.models.deliveries import DeliveryStatus
 from tests.support.metrics import samples
 from tests.support.waiting import SOON
 
@@ -31,6 +32,9 @@ class Figures:
 
     async def undecided(self) -> Undecided:
         return Undecided()
+
+    async def going_out(self) -> Mapping[tuple[str, DeliveryStatus], int]:
+        return {}
 
 
 class Dependency:

@@ -23,6 +23,7 @@ from core.domain.models import (
     Usage,
     Waiting,
 )
+from core.domain.models.deliveries import DeliveryStatus
 from core.testing.scripted_model import calls
 from tests.support.metrics import samples
 from tests.support.worker import CLERK, DESK, MemoryWorker
@@ -147,6 +148,7 @@ def test_what_is_read_is_told_for_all_statuses(metrics: Metrics) -> None:
         waiting=Waiting(queued=3, processing=1, oldest_seconds=90.5),
         ended={FeedbackStatus.DEAD: 2},
         undecided=Undecided(held=5, stale=1, oldest_seconds=3600),
+        going_out={("platform", DeliveryStatus.SKIPPED): 4},
     )
     found = counted(metrics, figures)
     assert {key for key in found if key.startswith("feedback{")} == {
@@ -156,6 +158,8 @@ def test_what_is_read_is_told_for_all_statuses(metrics: Metrics) -> None:
     assert found['feedback{status="completed"}'] == 0
     assert found["feedback_oldest_seconds"] == 90.5
     waiting = [found[f'changes_waiting{{status="{status}"}}'] for status in ("held", "stale")]
+    out = {of: found[f'deliveries{{status="{of}",target="platform"}}'] for of in DeliveryStatus}
+    assert (out["skipped"], sum(out.values())) == (4, 4)
     assert (waiting, found["changes_waiting_oldest_seconds"]) == ([5, 1], 3600)
     assert (found['held{kind="paused"}'], found['held{kind="model"}']) == (1, 0)
 
@@ -197,6 +201,7 @@ def test_the_page_on_metrics_names_their_labels(metrics: Metrics) -> None:
         waiting=Waiting(),
         ended={},
         undecided=Undecided(),
+        going_out={("platform", DeliveryStatus.DEAD): 1},
         up={"database": True},
         at_budget=0,
     )

@@ -138,6 +138,17 @@ def seconds_to_wait(response: httpx.Response, attempt: int) -> float | None:
     return wait if wait <= LONGEST_WAIT else None
 
 
+def sendable(token: str) -> str:
+    """Return a token as it is sent. Raises ValueError, which does not quote it, if it is none."""
+    token = token.strip()
+    if not token or not all("!" <= char <= "~" for char in token):
+        raise ValueError(
+            "the token is empty, or has characters that no token has:"
+            " copy what `skill-worker tokens add` printed"
+        )
+    return token
+
+
 def unanswered(call: Call[A], base: httpx.URL, error: httpx.TransportError) -> Unreachable:
     """Return the error of a call that got no answer, with the host that was asked."""
     why = str(error) or type(error).__name__

@@ -12,7 +12,15 @@ from typing import Self, TypeVar
 import httpx
 from pydantic import BaseModel, JsonValue
 
-from skill_worker_client.calls import Call, Caller, pause, read, seconds_to_wait, unanswered
+from skill_worker_client.calls import (
+    Call,
+    Caller,
+    pause,
+    read,
+    seconds_to_wait,
+    sendable,
+    unanswered,
+)
 from skill_worker_client.models import (
     Context,
     Decision,
@@ -47,9 +55,10 @@ class SkillWorker:
     ) -> None:
         """Take the worker's address and a token; an agent's own token need not name the agent.
 
-        `timeout` is in seconds; `language` (as "ko") is what errors are told in.
+        `timeout` is in seconds; `language` (as "ko") is what errors are told in. Raises ValueError
+        for a token that no worker can have given.
         """
-        headers = {"Authorization": f"Bearer {token}"}
+        headers = {"Authorization": f"Bearer {sendable(token)}"}
         if language is not None:
             headers["Accept-Language"] = language
         self._caller = Caller(agent, tenant_id)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
 from core.adapters.postgres.queries import Connection, Pool, fetch_all, sql, transaction
-from core.adapters.postgres.runs import forget_runs
+from core.adapters.postgres.runs import forget_runs, write_event
 from core.domain.errors import Refused
 from core.domain.messages import Message
+from core.domain.models import NO_USAGE, RunEvent
 from core.domain.models.audit import ERASED, ErasedTenant, LeftItem, SaidPiece
-from core.domain.ports import NewId
+from core.domain.observers import nobody, nowhere
+from core.domain.ports import NewId, Observer, Routes
+from core.domain.reserved import is_reserved
 from core.domain.tasks import in_name_of
 
 _STATE = {"content": ERASED, "name": ERASED}
@@ -24,6 +27,8 @@ _EMPTIED = (  # in this order: what is emptied later is found by what is emptied
     "drop_messages",
     "drop_echoes",
     "drop_events",
+    "empty_deliveries",
+    "empty_attempts",
     "empty_notes",
     "end_items",
     "drop_uses",
@@ -34,16 +39,20 @@ _EMPTIED = (  # in this order: what is emptied later is found by what is emptied
 )
 _UNNAMED = (
     *("empty_states", "unname_changes", "unname_calls", "unname_events"),
-    *("unname_proposals", "unname_tags", "unname_forks", "unname_cases"),
+    *("unname_proposals", "unname_tags", "unname_forks", "unname_cases", "unname_deliveries"),
 )
 
 
 class PostgresErasing:
-    """The `Erasing` port."""
+    """The `Erasing` port; `observe` is called with each event once it is committed."""
 
-    def __init__(self, pool: Pool, new_id: NewId) -> None:
+    def __init__(
+        self, pool: Pool, new_id: NewId, observe: Observer = nobody, routes: Routes = nowhere
+    ) -> None:
         self._pool = pool
         self._new_id = new_id
+        self._observe = observe
+        self._routes = routes
 
     async def tenants(self, author: str, tenant_id: str | None) -> Sequence[str]:
         rows = await fetch_all(self._pool, "erasing.tenants", author=author, only=tenant_id)
@@ -72,7 +81,7 @@ class PostgresErasing:
         async with transaction(self._pool) as conn:
             whose = {"author": author, "tenant_id": tenant_id}
             said = await _rows(conn, "said", whose)
-            found = _Found(conn, whose, said)
+            found = _Found(conn, whose, said, self._routes)
             await found.look()
             if not dry_run:
                 await found.refuse_work()
@@ -81,14 +90,20 @@ class PostgresErasing:
                 if found.is_changed or covers:
                     params = {**whose, "id": self._new_id(), "by": by, "covers": Jsonb(covers)}
                     await conn.execute(sql("erasing.record"), params)
-            return found.told
+                await found.tell()
+        for event in () if dry_run else found.events:
+            self._observe(event, NO_USAGE)
+        return found.told
 
 
 class _Found:
     """What there is of a person in one tenant, on the connection of the transaction."""
 
-    def __init__(self, conn: Connection, whose: Mapping[str, str], said: Sequence[DictRow]) -> None:
-        self._conn, self._whose, self._said = conn, whose, said
+    def __init__(
+        self, conn: Connection, whose: Mapping[str, str], said: Sequence[DictRow], routes: Routes
+    ) -> None:
+        self._conn, self._whose, self._said, self._routes = conn, whose, said, routes
+        self.events: Sequence[RunEvent] = ()
         self._params: dict[str, object] = {**whose, "ids": [row["id"] for row in said]}
         self._counts: dict[str, int] = {}
         self._beside: Sequence[DictRow] = ()
@@ -109,6 +124,8 @@ class _Found:
             names=sum(n for block, n in counts.items() if block.startswith("unname")),
             runs_of_others=len(self._beside),
             left=tuple(self._left),
+            sent=Counter(route.target for event in self.events for route in self._routes(event)),
+            sources=Counter(row["source"] for row in self._said),
         )
 
     @property
@@ -132,6 +149,14 @@ class _Found:
         self._params["all"] = [*self._ids("ids"), *self._ids("words")]
         self._left = _left(changes)
         self._beside = await self._read("beside")
+        known = [
+            (row, _erased(row, self._whose["tenant_id"])) for row in await self._read("on_record")
+        ]
+        self.events = [
+            event
+            for row, event in known
+            if row["is_fresh"] or (not row["is_told"] and self._routes(event))
+        ]
         self._counts = {"empty_words": len(self._ids("words")), "end_items": len(gone)}
 
     async def refuse_work(self) -> None:
@@ -173,6 +198,11 @@ class _Found:
                 covers[f"{row['kind']}:{row['subject']}"] = sorted(row["gone"])
         return covers
 
+    async def tell(self) -> None:
+        """Write which changes are emptied, and what goes out of that."""
+        for event in self.events:
+            await write_event(self._conn, event, self._routes)
+
     def _ids(self, name: str) -> list[str]:
         found = self._params[name]
         assert isinstance(found, list)
@@ -193,6 +223,20 @@ async def forget_runs_of(conn: Connection, rows: Sequence[DictRow]) -> None:
 
 async def _rows(conn: Connection, block: str, params: Mapping[str, object]) -> Sequence[DictRow]:
     return await (await conn.execute(sql(f"erasing.{block}"), params)).fetchall()
+
+
+def _erased(row: DictRow, tenant_id: str) -> RunEvent:
+    """Return the event that the record of a change is emptied."""
+    data = {key: row[key] for key in ("kind", "operation", "target_id", "agent_id")}
+    if is_reserved(row["agent_id"]):
+        data["lesson"] = True  # goes out to nobody, as it did not before
+    return RunEvent(
+        name="change.erased",
+        tenant_id=tenant_id,
+        feedback_id=row["feedback_id"],
+        change_id=row["id"],
+        data=data,
+    )
 
 
 def _left(changes: Sequence[DictRow]) -> Sequence[LeftItem]:

@@ -13,6 +13,7 @@ from psycopg.rows import DictRow
 from core.adapters.cache import Cached, Clock
 from core.adapters.postgres.queries import Pool, connection, fetch_all, fetch_one, sql
 from core.domain.models import FeedbackStatus, Undecided, Waiting
+from core.domain.models.deliveries import DeliveryStatus
 from core.domain.models.views import (
     EndedBucket,
     EndedSeries,
@@ -38,6 +39,10 @@ class PostgresBacklog:
 
     async def undecided(self) -> Undecided:
         return Undecided.model_validate(await fetch_one(self._pool, "backlog.undecided"))
+
+    async def going_out(self) -> Mapping[tuple[str, DeliveryStatus], int]:
+        rows = await fetch_all(self._pool, "backlog.going_out")
+        return {(row["target"], DeliveryStatus(row["status"])): row["deliveries"] for row in rows}
 
 
 KEEP_SECONDS = 60.0

@@ -226,11 +226,12 @@ class PostgresKnowledgePages:
         after: tuple[str, str, str] | None,
         limit: int,
         expired: bool = False,
+        archived: bool = False,
     ) -> Sequence[Listed]:
         tenant, after_kind, after_id = after or (None, None, None)
         rows = await fetch_all(
             self._pool,
-            "knowledge.browse",
+            "knowledge.archived" if archived else "knowledge.browse",
             tenant_id=tenant_id,
             agent_id=agent_id,
             kind=kind,
@@ -240,7 +241,10 @@ class PostgresKnowledgePages:
             limit=limit,
             expired=expired,
         )
-        return [Listed(id=row["item_id"], **{key: row[key] for key in _LISTED}) for row in rows]
+        return [
+            Listed(id=row["item_id"], **{key: row[key] for key in row if key in _LISTED})
+            for row in rows
+        ]
 
 
 class PostgresKnowledgePast:

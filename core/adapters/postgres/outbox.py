@@ -128,12 +128,9 @@ class PostgresOutbox:
 def _ending(
     status: DeliveryStatus, sent: Sent, began: datetime, seconds: float
 ) -> dict[str, object]:
-    # What was skipped is stored as delivered with an error, so that a worker of an earlier version
-    # on the same database reads it too; so what was delivered has none.
     error = None if status is DeliveryStatus.DELIVERED else sent.error
-    is_skipped = status is DeliveryStatus.SKIPPED
     return {
-        "status": DeliveryStatus.DELIVERED if is_skipped else status,
+        "status": status,
         "word": sent.status,
         "error": error,
         "said": to_said(error),
@@ -218,7 +215,6 @@ class PostgresDeliveryLog:
 def _delivery(row: DictRow) -> Delivery:
     known = {key: value for key, value in _with_error(row).items() if key in _COLUMNS}
     known["due_at"] = row["due_at"] if row["attempts"] and row["status"] == "waiting" else None
-    known["status"] = _status(row)
     # What a newer worker has written and this one cannot read must not stop all the others.
     return Delivery.model_validate({**known, "payload": event_of(row["payload"])})
 
@@ -230,15 +226,9 @@ def _with_error(row: DictRow) -> dict[str, object]:
     return known | {"error": said.get(str(row["error"]), row["error"])}
 
 
-def _status(row: DictRow) -> DeliveryStatus:
-    status = DeliveryStatus(row["status"])
-    is_skipped = status is DeliveryStatus.DELIVERED and row["error"] is not None
-    return DeliveryStatus.SKIPPED if is_skipped else status
-
-
 def _has_word(row: DictRow) -> bool:
     """Whether a hook said something, or could not; what is skipped is no hook's word."""
-    return bool(row["answer"] or (row["error"] and _status(row) is not DeliveryStatus.SKIPPED))
+    return bool(row["answer"] or (row["error"] and row["status"] != DeliveryStatus.SKIPPED))
 
 
 def _said(row: DictRow) -> HookSaid:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.change_log import PostgresChangeLog
+from core.adapters.postgres.installed import PostgresInstalledSkills
 from core.adapters.postgres.knowledge import (
     PostgresKnowledgePages,
     PostgresKnowledgePast,
@@ -30,5 +31,6 @@ async def open_source(settings: Settings) -> AsyncIterator[Source]:
             past=PostgresKnowledgePast(pool),
             agents=PostgresAgents(pool, sets_up_new=False, keeps_raw=True),
             changes=PostgresChangeLog(pool, nobody, nowhere),
+            installed=PostgresInstalledSkills(pool),
             packages=tuple(await packages_in(pool)),
         )

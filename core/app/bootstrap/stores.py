@@ -209,7 +209,7 @@ class Stores:
         self.knowledge: Knowledge = PostgresKnowledge(pool, parts.skills)
         self.pages: KnowledgePages = PostgresKnowledgePages(pool)
         self.past: KnowledgePast = PostgresKnowledgePast(pool)
-        self._reads_what_was_said(pool)
+        self._reads_what_was_said(parts)
         self._searches(pool, parts)
         self._sends(parts)
         self.journal: Journal = PostgresJournal(pool, observe, billed, parts.routes)
@@ -239,13 +239,14 @@ class Stores:
         self.installed: InstalledSkills = PostgresInstalledSkills(pool)
         self.publishers: Publishers = WebPublishers()
 
-    def _reads_what_was_said(self, pool: Pool) -> None:
+    def _reads_what_was_said(self, parts: Parts) -> None:
+        pool = parts.pool
         self.run_records: RunRecords = PostgresRunRecords(pool)
         self.lineage: Lineage = PostgresLineage(pool)
         self.reader: Reader = PostgresReader(pool)
         self.audit: Audit = PostgresAudit(pool)
         self.calls: Calls = PostgresCalls(pool)
-        self.erasing: Erasing = PostgresErasing(pool, new_id)
+        self.erasing: Erasing = PostgresErasing(pool, new_id, parts.observe, parts.routes)
         self.conversations: Conversations = PostgresConversations(pool)
         self.use_log: UseLog = PostgresUseLog(pool)
         self.effects: Effects = PostgresEffects(pool)

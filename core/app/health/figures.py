@@ -11,6 +11,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from core.domain.models import FeedbackStatus, PauseKind, Undecided, Waiting
+from core.domain.models.deliveries import DeliveryStatus
 from core.domain.tasks import end_tasks, over_all_tenants
 
 T_co = TypeVar("T_co", covariant=True)
@@ -78,6 +79,7 @@ class Figures:
     at_budget: int | None = None
     ended: Mapping[FeedbackStatus, int] | None = None
     undecided: Undecided | None = None
+    going_out: Mapping[tuple[str, DeliveryStatus], int] | None = None
 
 
 class Gauges(Collector):
@@ -124,6 +126,14 @@ class Gauges(Collector):
         )
 
         yield from _reviews(self._figures.undecided)
+        going_out = self._figures.going_out or {}
+        targets = {target for target, _ in going_out}
+        yield _gauge(
+            "deliveries",
+            "Deliveries that are kept in the whole database, by target and status.",
+            ("target", "status"),
+            {(to, of): going_out.get((to, of), 0) for to in targets for of in DeliveryStatus},
+        )
 
     def _counts(self) -> Mapping[tuple[str, ...], float]:
         waiting, ended = self._figures.waiting, self._figures.ended

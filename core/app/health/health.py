@@ -265,19 +265,17 @@ class _Readings:
         self._ended = cached(lambda: _or_none(watched.backlog.ended), REST)
         self._undecided = cached(lambda: _or_none(watched.backlog.undecided), REST)
         self._at_budget = cached(lambda: _or_none(watched.at_budget), REST)
+        self._going_out = cached(lambda: _or_none(watched.backlog.going_out), REST)
 
     async def checks(self) -> Mapping[str, str]:
         found = await asyncio.gather(*(check.get() for check in self._checks.values()))
         return {name: state or LATE for name, state in zip(self._checks, found, strict=True)}
 
     async def figures(self) -> Figures:
-        checks, pauses, waiting, ended, undecided, at_budget = await asyncio.gather(
+        checks, (pauses, waiting, ended), (undecided, at_budget, going_out) = await asyncio.gather(
             self.checks(),
-            self._pauses.get(),
-            self._waiting.get(),
-            self._ended.get(),
-            self._undecided.get(),
-            self._at_budget.get(),
+            asyncio.gather(self._pauses.get(), self._waiting.get(), self._ended.get()),
+            asyncio.gather(self._undecided.get(), self._at_budget.get(), self._going_out.get()),
         )
         return Figures(
             running=self._running(),
@@ -287,11 +285,12 @@ class _Readings:
             ended=ended,
             undecided=undecided,
             at_budget=at_budget,
+            going_out=going_out,
         )
 
     async def close(self) -> None:
         figures: list[Reading[object]] = [self._pauses, self._waiting, self._ended]
-        figures += [self._undecided, self._at_budget]
+        figures += [self._undecided, self._at_budget, self._going_out]
         for reading in [*figures, *self._checks.values()]:
             await reading.close()
 

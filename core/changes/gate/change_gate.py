@@ -42,6 +42,7 @@ from core.domain.models import (
     Prepared,
     Receipt,
     ReceiptStatus,
+    SkillRequest,
     Snapshot,
     SubmitContext,
 )
@@ -179,7 +180,7 @@ class ChangeGate:
 
     async def _go_on(self, change: Change, prepared: Prepared, context: SubmitContext) -> Receipt:
         """Apply what was prepared, unless it changes nothing or the policy holds it."""
-        if state_hash(change.before) == state_hash(change.after):
+        if state_hash(change.before) == state_hash(change.after) and not _pins(change):
             if not self._deps.dry_run:
                 await self._note_repeated(change)
             return receipts.known_receipt(change)
@@ -311,6 +312,14 @@ class ChangeGate:
             event = records.event("change.failed", change, error.message)
             await self._deps.changes.store(change, blobs, event, history)
         return receipts.failed_receipt(change, error)
+
+
+def _pins(change: Change) -> bool:
+    """Whether a change puts on record where a skill is from, though it may have all of it."""
+    asked = change.request
+    if not isinstance(asked, SkillRequest) or asked.operation is not Operation.UPDATE:
+        return False
+    return asked.published is not None
 
 
 def _may_retry(known: Change) -> bool:

@@ -142,7 +142,9 @@ def draft(
 
 
 def _storable(request: ChangeRequest) -> ChangeRequest:
-    """Return the request without its folder, whose files are stored with the prepared state."""
+    """Return the request without its files, which are stored with the prepared state."""
+    if isinstance(request, SkillRequest):
+        request = request.model_copy(update={"as_published": None})
     if isinstance(request, SkillRequest | RestoreRequest) and request.folder is not None:
         return request.model_copy(update={"folder": {}})
     return request

@@ -43,7 +43,7 @@ from core.knowledge.transfer.importer import Importer, would_wait
 from core.knowledge.transfer.owners import Owners
 from core.skills.document.frontmatter import set_name
 from core.skills.published.places import GitPlace, NamePlace, Place, read_place
-from core.skills.published.wording import place_of, upgrade_reason
+from core.skills.published.wording import install_reason, place_of, upgrade_reason
 
 Files = Mapping[str, SkillFile]
 Word = Literal["created", "updated", "known", "held", "refused", "deleted"]
@@ -62,6 +62,11 @@ class Done(NamedTuple):
     warnings: Sequence[str] = ()
     before: Files | None = None
     after: Files | None = None
+
+    @property
+    def is_in(self) -> bool:
+        """Whether it has been carried out, or a dry run says that it would be."""
+        return self.outcome in {"created", "updated"}
 
 
 class Chosen(NamedTuple):
@@ -101,10 +106,9 @@ class Installer:
         standing = await self._standing(bundle.name)
         if standing is not None:
             return await self._again(standing, offer, agent)
-        if await self.skills.read(bundle.name, self.tenant_id) is not None:
-            raise Refused(
-                Message("installed.taken", name=bundle.name), hint=Message("installed.hint_taken")
-            )
+        there = await self.skills.read(bundle.name, self.tenant_id)
+        if there is not None:
+            return await self._adopted(there, bundle, offer, agent)
         entry = KnowledgeEntry(kind=Kind.SKILL, name=bundle.name, content=bundle.document)
         line = KnowledgeLine(
             number=0, size=0, entry=entry, folder=bundle.files, published=offer.published
@@ -183,6 +187,27 @@ class Installer:
                 return _done(name, receipt, offer)
         return Done(name, "known", offer, Message("installed.already", name=name))
 
+    async def _adopted(
+        self, there: Bundle, bundle: Bundle, offer: Offer, agent: str | None
+    ) -> Done:
+        """Put on record where what came in otherwise is from. Raises Refused if it differs."""
+        name = bundle.name
+        if there.files != bundle.files:
+            raise Refused(
+                Message("installed.taken", name=name), hint=Message("installed.hint_taken")
+            )
+        request = SkillRequest(
+            operation=Operation.UPDATE,
+            target_id=name,
+            folder=bundle.files,
+            published=offer.published,
+            is_import=True,
+            reason=install_reason(offer.published),
+        )
+        context = self._context("install", agent or "", Origin.IMPORT)
+        done = _done(name, await self.gate.submit(request, context), offer)
+        return done._replace(said=Message("installed.adopted", name=name)) if done.is_in else done
+
     async def _upgraded(self, one: InstalledSkill, offer: Offer, chosen: Chosen) -> Done:
         current = await self.skills.read(one.name, self.tenant_id)
         if current is None:
@@ -204,7 +229,7 @@ class Installer:
         done = _done(one.name, receipt, offer)
         if done.outcome == "refused":
             return done
-        if receipt.status is ReceiptStatus.KNOWN:
+        if merged.files == current.files and done.is_in:
             return done._replace(said=Message("installed.has_all", name=one.name))
         return done._replace(before=current.files, after=merged.files)
 

@@ -7,7 +7,7 @@ changed stays, and what both have changed is merged where code can; a person dec
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from core.changes.steps import files_of, to_snapshot
@@ -23,9 +23,11 @@ from core.domain.models import (
     Operation,
     Relationship,
     RuleRequest,
+    SkillFile,
     SkillListRequest,
     SkillRequest,
 )
+from core.domain.models.installed import Published
 
 
 class Standing(StrEnum):
@@ -42,11 +44,20 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True)
+class AsPublished:
+    """Where a skill is installed from, and the files that were published there."""
+
+    published: Published
+    files: Mapping[str, SkillFile]
+
+
+@dataclass(frozen=True)
 class Step:
     """An item, what the target knows of it, and what it is to say there.
 
     `source` is the hash of the source's state, from which the next promotion goes on. `is_listed`
     says of a skill that it is only put on the agent's list; `why` explains the standing.
+    `published` says where a skill of the source is installed from, unless the target knows that.
     """
 
     kind: Kind
@@ -60,6 +71,7 @@ class Step:
     version: int = 0
     is_listed: bool = False
     is_deleted: bool = False
+    published: AsPublished | None = None
 
     @property
     def writes(self) -> bool:
@@ -72,7 +84,8 @@ class Step:
         """What was shown of it: what is written later is to be just this."""
         states = (self.before, self.after)
         hashes = (hash_of(state) for state in states)
-        return (self.kind, self.id, self.standing, self.source, *hashes, str(self.is_listed))
+        pin = self.published.published.digest if self.published else ""
+        return (self.kind, self.id, self.standing, self.source, *hashes, str(self.is_listed), pin)
 
 
 @dataclass(frozen=True)
@@ -116,16 +129,9 @@ def _merged(step: Step, ours: State, origin: State, there: State) -> Step:
 
 
 def _made(step: Step, standing: Standing, after: State | None, why: str = "") -> Step:
-    return Step(
-        kind=step.kind,
-        id=step.id,
-        name=step.name,
-        standing=standing,
-        source=step.source,
-        before=step.before,
-        after=after,
-        why=why,
-        version=step.version,
+    kept = standing is Standing.KEPT
+    return replace(
+        step, standing=standing, after=after, why=why, published=None if kept else step.published
     )
 
 
@@ -174,5 +180,11 @@ def _content(step: Step, given: Mapping[str, object]) -> ChangeRequest:
     if step.kind is Kind.DMN_RULE:
         return RuleRequest.model_validate({**given, "document": state.text})
     if step.kind is Kind.SKILL:
-        return SkillRequest.model_validate({**given, "folder": files_of(state)})
+        return SkillRequest.model_validate({**given, "folder": files_of(state), **_pin(step)})
     return KindRequest.model_validate({**given, "target_kind": step.kind, "text": state.text})
+
+
+def _pin(step: Step) -> Mapping[str, object]:
+    if step.published is None:
+        return {}
+    return {"published": step.published.published, "as_published": step.published.files}

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from core.changes.promotion.plan import Origin, Standing, Step, decide, hash_of
+from core.changes.promotion.plan import AsPublished, Origin, Standing, Step, decide, hash_of
 from core.changes.steps import StoredStates, files_of
 from core.changes.three_way_merge import State
 from core.decision_table import same_table
@@ -29,10 +29,12 @@ from core.domain.models import (
     Snapshot,
 )
 from core.domain.models.audit import ERASED
+from core.domain.models.installed import Published
 from core.domain.ports import (
     Agents,
     ChangeLog,
     Gate,
+    InstalledSkills,
     Knowledge,
     KnowledgePages,
     KnowledgePast,
@@ -59,6 +61,7 @@ class Source:
     past: KnowledgePast
     agents: Agents
     changes: ChangeLog
+    installed: InstalledSkills
     packages: Sequence[Kind] = ()
 
 
@@ -72,6 +75,7 @@ class Target:
     changes: ChangeLog
     steps: Steps
     skills: SkillStore
+    installed: InstalledSkills
     gate: Gate
 
 
@@ -205,13 +209,25 @@ class Promoter:
             before=there,
             after=there,
             version=item.version,
+            published=await self._pin(item) if item.kind is Kind.SKILL else None,
         )
         if there is not None and _is_same(item, there):
-            return step if is_listed else await self._listing(step)
+            if not is_listed:
+                return await self._listing(replace(step, published=None))
+            return _pinning(step) if step.published else step
         chain = await self.target.steps.chain(item.kind, self.to.tenant_id, step.id)
         ours = await StoredStates(self.source.changes).read(item.state)
         assert ours is not None
         return decide(step, ours, await self._origin(item, there, chain))
+
+    async def _pin(self, item: _Ours) -> AsPublished | None:
+        """Return where a skill is installed from in the source, unless the target knows it."""
+        ours = await _standing(self.source.installed, self.agent.tenant_id, item.id)
+        theirs = await _standing(self.target.installed, self.to.tenant_id, item.id)
+        if ours is None or (theirs is not None and theirs.digest == ours.digest):
+            return None
+        files = await StoredStates(self.source.changes).folder(ours.files)
+        return AsPublished(ours.model_copy(update={"files": {}}), files)
 
     async def _listing(self, step: Step) -> Step:
         """Return the step that puts a skill on the agent's list, unless it was taken off there."""
@@ -325,3 +341,14 @@ def _ordered(steps: Sequence[Step]) -> list[Step]:
     ordered = [skills[name] for name in in_order(bundles)]
     rest = [step for name, step in skills.items() if name not in bundles]
     return [*(step for step in steps if step.kind is not Kind.SKILL), *ordered, *rest]
+
+
+def _pinning(step: Step) -> Step:
+    """Return the step that puts on record where a skill is from; it says the same."""
+    return replace(step, standing=Standing.CHANGED, why=Message("promote.to_pin"))
+
+
+async def _standing(installed: InstalledSkills, tenant_id: str, name: str) -> Published | None:
+    """Return where a skill that stands was installed from; None if it was not."""
+    found = await installed.list(tenant_id, name)
+    return next((one.published for one in found if not one.is_held), None)

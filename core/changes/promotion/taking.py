@@ -141,7 +141,9 @@ class _Taker:
     def _key(self, step: Step) -> str:
         """Return the idempotency key: what is promoted onto which state of what."""
         to = self.promoter.to
-        onto = hash_of(step.before), str(step.is_listed)
+        onto = [hash_of(step.before), str(step.is_listed)]
+        if step.published is not None:
+            onto.append(step.published.published.digest)
         digest = text_hash(json.dumps([to.tenant_id, to.id, step.kind, step.id, *onto]))
         return f"{PREFIX}{step.source}:{digest[:32]}"
 

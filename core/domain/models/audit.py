@@ -124,7 +124,11 @@ class LeftItem(Model):
 
 
 class ErasedTenant(Model):
-    """What of a person was erased in one tenant, as numbers of rows, and what is left."""
+    """What of a person was erased in one tenant, as numbers of rows, and what is left.
+
+    `sent` is of how many changes others are told, by the name of the hook or platform; `sources`
+    says where how many pieces of feedback came from.
+    """
 
     tenant_id: str
     feedback: int = 0
@@ -136,6 +140,8 @@ class ErasedTenant(Model):
     names: int = 0
     runs_of_others: int = 0
     left: tuple[LeftItem, ...] = ()
+    sent: Mapping[str, int] = {}
+    sources: Mapping[str, int] = {}
 
 
 class Erasure(Model):

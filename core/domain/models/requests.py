@@ -81,8 +81,9 @@ class SkillRequest(_Request):
     """A request to create, update or delete a skill; without `artifact` the author writes it.
 
     `folder` is a whole folder (path -> file), used as is in place of both; `published` says where
-    it was installed from. If it `upgrades`, what was learnt since the base is merged into it. A
-    skill that other agents list is deleted only `for_all`; else it is taken off this agent's list.
+    it was installed from, and `as_published` what was published, if that is not the folder. If it
+    `upgrades`, what was learnt since the base is merged into it. A skill that other agents list is
+    deleted only `for_all`; else it is taken off this agent's list.
     """
 
     kind: Literal[Kind.SKILL] = Kind.SKILL
@@ -92,6 +93,7 @@ class SkillRequest(_Request):
     related_skill_ids: tuple[str, ...] = ()
     for_all: Annotated[bool, _Unsaid] = False
     published: Annotated[Published | None, _Unsaid] = None
+    as_published: Annotated[Mapping[str, SkillFile] | None, _Unsaid] = None
     upgrades: Annotated[Upgrade | None, _Unsaid] = None
 
 

@@ -176,16 +176,23 @@ class Said(Model):
 
 
 class KnowledgeFilter(Model):
-    """Filter a list of items; None matches any. `expired`: those instead whose time is over."""
+    """Filter a list of items; None matches any.
+
+    `expired`: those instead whose time is over; `archived`: those that a person has put away.
+    """
 
     tenant_id: str | None = None
     agent_id: str | None = None
     kind: Kind | None = None
     expired: bool = False
+    archived: bool = False
 
 
 class Listed(Model):
-    """An item in a list; `excerpt` is the beginning of its text in the search index."""
+    """An item in a list; `excerpt` is the beginning of its text in the search index.
+
+    `archived_at` is when a person put it away, by `change_id`; None of what stands.
+    """
 
     id: str
     kind: Kind
@@ -202,6 +209,7 @@ class Listed(Model):
     scope: Scope = Scope.AGENT
     user: str | None = None
     cases: CaseCounts = CaseCounts()
+    archived_at: datetime | None = None
 
     @property
     def key(self) -> ItemKey:

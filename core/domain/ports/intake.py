@@ -21,6 +21,7 @@ from core.domain.models import (
     Undecided,
     Waiting,
 )
+from core.domain.models.deliveries import DeliveryStatus
 from core.domain.models.recorded_runs import Fork
 
 
@@ -181,6 +182,9 @@ class Backlog(Protocol):
 
     async def undecided(self) -> Undecided:
         """Return what waits for a person. Cheap, as `waiting` is."""
+
+    async def going_out(self) -> Mapping[tuple[str, DeliveryStatus], int]:
+        """Return the number of deliveries that are kept, by target and status."""
 
 
 class Agents(Protocol):

@@ -144,10 +144,12 @@ class KnowledgePages(Protocol):
         after: tuple[str, str, str] | None,
         limit: int,
         expired: bool = False,
+        archived: bool = False,
     ) -> Sequence[Listed]:
         """Return current items of all kinds by tenant, kind and id (code points).
 
-        With `expired` those instead whose time is over.
+        With `expired` those instead whose time is over, with `archived` those put away by a person,
+        each with the change that did it.
         `after` is tenant, kind and id of the last item of the previous page. Skills are those in
         the search index; with an agent, those on its list.
         """

@@ -23,6 +23,7 @@ from core.domain.text import printable
 
 CONSOLE, ENTER, LEAVE = "/console", "/console/enter", "/console/leave"
 SIGN_IN, SIGNED_IN = "/console/sign-in", "/console/signed-in"  # to the provider, and back
+ENGLISH = "en"
 _AGAIN = '<meta http-equiv="refresh" content="3">'
 # The URL of a page can contain the key of a link, so nothing may be loaded from elsewhere. The
 # referrer policy is not `no-referrer`: with that, browsers send the form with `Origin: null`.
@@ -150,7 +151,7 @@ def starting(accepted: str) -> HTMLResponse:
 def language_of(accepted: str) -> str:
     """Return `ko` if an Accept-Language header names it before English, else `en`."""
     named = [part.strip().lower()[:2] for part in accepted.split(",")]
-    return next((name for name in named if name in {"ko", "en"}), "en")
+    return next((name for name in named if name in {"ko", ENGLISH}), ENGLISH)
 
 
 class _Speaker:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import Field, JsonValue
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
 from core.domain.errors import DependencyDown, SkillWorkerError, TooManyCalls
-from core.domain.messages import Message, joined
-from core.domain.models.base import Model
+from core.domain.messages import Message, joined, translated
+from core.domain.models.base import Model, Text
 from core.domain.text import code_of, parameters_of, printable
+from core.entrypoints.api.entry_page import ENGLISH, language_of
 from core.entrypoints.api.paging import SEEN
 
 PROBLEM_TYPE = "application/problem+json"
@@ -62,9 +64,9 @@ class Problem(Model):
     type: str = "about:blank"
     title: str
     status: int
-    detail: str
+    detail: Text
     kind: str
-    hint: str = ""
+    hint: Text = ""
     code: str = ""
     params: dict[str, JsonValue] = Field(default_factory=dict)
 
@@ -96,11 +98,35 @@ def problem_of(error: SkillWorkerError) -> Problem:
     return problem(status, error.message, error.kind, error.hint)
 
 
+class _Answer(JSONResponse):
+    """A problem in English, or told in the language that the call asks for."""
+
+    media_type = PROBLEM_TYPE
+
+    def __init__(self, problem: Problem, headers: Mapping[str, str] | None) -> None:
+        self._problem = problem
+        self._extra = {**(headers or {}), "Vary": "Accept-Language"}
+        super().__init__(problem.model_dump(mode="json"), problem.status, self._extra)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        language = language_of(Headers(scope=scope).get("accept-language", ""))
+        if language != ENGLISH:
+            told = {
+                "detail": printable(translated(language, self._problem.detail)),
+                "hint": printable(translated(language, self._problem.hint)),
+            }
+            body = self._problem.model_dump(mode="json") | told
+            headers = {**self._extra, "Content-Language": language}
+            other = JSONResponse(body, self.status_code, headers, media_type=PROBLEM_TYPE)
+            await other(scope, receive, send)
+            return
+        await super().__call__(scope, receive, send)
+
+
 def answer(problem: Problem, headers: dict[str, str] | None = None) -> JSONResponse:
     """Render a problem."""
-    return JSONResponse(
-        problem.model_dump(mode="json"), problem.status, headers, media_type=PROBLEM_TYPE
-    )
+    return _Answer(problem, headers)
 
 
 def answer_error(error: SkillWorkerError) -> JSONResponse:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from core.domain.errors import ConfigurationError
+from core.domain.errors import ConfigurationError, NotFound
 from core.domain.messages import Message
+from core.entrypoints.cli.knowledge.tenants import see_feedback, see_tenant
 from core.entrypoints.cli.options import Cursor, DryRun, Json, Limit, Tenant
 from core.entrypoints.cli.output import (
     print_fields,
@@ -20,9 +21,11 @@ from core.entrypoints.cli.output import (
 from core.entrypoints.cli.session import with_app
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from core.app.program import App
     from core.delivery.platform import Backfilled
-    from core.domain.models.deliveries import Delivered
+    from core.domain.models.deliveries import Delivered, Delivery
 
 app = typer.Typer(help="See what goes out to hooks and the platform, and send it again.")
 StatusName = Literal["waiting", "delivered", "skipped", "failed", "dead"]
@@ -52,11 +55,17 @@ def list_(
         target=to,
         feedback_id=feedback,
     )
-    page = with_app(
-        lambda opened: opened.stores.delivery_log.page(wanted, limit=limit, cursor=cursor)
-    )
+
+    async def work(opened: App) -> tuple[Sequence[Delivery], str | None]:
+        await see_tenant(opened, tenant)
+        await see_feedback(opened, feedback)
+        page = await opened.stores.delivery_log.page(wanted, limit=limit, cursor=cursor)
+        if to is not None and not page[0]:
+            _see_target(opened, to)
+        return page
+
     print_list(
-        page,
+        with_app(work),
         ("ID", "STATUS", "TO", "EVENT", "TRIES", "MADE", "ERROR"),
         lambda d: (d.id, d.status, d.target, d.event, d.attempts, f"{d.created_at:%F %T}", d.error),
         as_json=as_json,
@@ -115,6 +124,16 @@ def backfill_(
             f"{found.without_uuid} of them will be skipped, but for their decision tables and lists"
             " of tenants: the ids of their agents are no UUIDs"
         )
+
+
+def _see_target(opened: App, name: str) -> None:
+    """Raise NotFound if nothing of that name is delivered to."""
+    from core.app.config_file import ConfigFile
+    from core.delivery.platform import NAME
+
+    config = opened.stores.parts.config or ConfigFile()
+    if name not in {NAME, *(hook.name for hook in config.hooks)}:
+        raise NotFound(Message("hooks.unknown", name=name))
 
 
 def _print(found: Delivered) -> None:

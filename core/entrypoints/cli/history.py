@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from core.entrypoints.cli import auditing
-from core.entrypoints.cli.options import Cursor, Json, Limit
+from core.entrypoints.cli.knowledge.tenants import see_feedback, see_tenant
+from core.entrypoints.cli.options import Cursor, Json, Limit, Tenant
 from core.entrypoints.cli.output import print_list, print_model
 from core.entrypoints.cli.session import with_app
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.app.program import App
+    from core.domain.models import HistoryRecord
 
 app = typer.Typer(help="See the record of changes, and whether it is whole.")
 app.command("verify")(auditing.verify)
@@ -22,6 +29,7 @@ def list_(
     feedback: Annotated[
         str | None, typer.Option("--feedback", help="Only what this feedback caused.")
     ] = None,
+    tenant: Tenant = None,
     limit: Limit = 50,
     cursor: Cursor = None,
     as_json: Json = False,
@@ -29,10 +37,15 @@ def list_(
     """List history records, newest first."""
     from core.domain.models import HistoryFilter, HistoryStatus
 
-    wanted = HistoryFilter(feedback_id=feedback)
-    page = with_app(lambda opened: opened.stores.reader.history(wanted, limit=limit, cursor=cursor))
+    wanted = HistoryFilter(feedback_id=feedback, tenant_id=tenant)
+
+    async def work(opened: App) -> tuple[Sequence[HistoryRecord], str | None]:
+        await see_tenant(opened, tenant)
+        await see_feedback(opened, feedback)
+        return await opened.stores.reader.history(wanted, limit=limit, cursor=cursor)
+
     print_list(
-        page,
+        with_app(work),
         ("ID", "STATUS", "OPERATION", "KIND", "NAME", "AGENT", "FEEDBACK"),
         lambda r: (
             r.id,

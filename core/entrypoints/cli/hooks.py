@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.domain.errors import NotFound
 from core.domain.messages import Message
 from core.entrypoints.cli.exits import FAILED, WrongCall
 from core.entrypoints.cli.options import Json, Offline
@@ -66,7 +67,7 @@ def enable(
 ) -> None:
     """Send again to a hook whose receiver wanted no more, or failed; what waits goes out."""
     if name not in {hook.name for hook in _hooks()}:
-        raise WrongCall(Message("hooks.unknown", name=name))
+        raise NotFound(Message("hooks.unknown", name=name))
     was = with_app(lambda opened: opened.stores.delivery_log.enable(name))
     if as_json:
         print_json({"name": name, "was_off": was})

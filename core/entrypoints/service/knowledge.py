@@ -51,10 +51,12 @@ class KnowledgeService:
         if wanted.agent_id is not None and not is_reserved(wanted.agent_id):
             agent = await own_agent(self.session, wanted.agent_id, wanted.tenant_id)
             wanted = wanted.model_copy(update={"tenant_id": agent.tenant_id})
+        if wanted.expired and wanted.archived:
+            raise InvalidInput(Message("knowledge.one_state"))
         query = query_digest(_LIST, wanted)
         after = decode_parts(cursor, query, 3) if cursor is not None else None
         warnings: tuple[str, ...] = ()
-        if cursor is None and wanted.kind in {None, Kind.SKILL}:
+        if cursor is None and wanted.kind in {None, Kind.SKILL} and not wanted.archived:
             warnings = await follow_skills(self.session, wanted.tenant_id)
         items = await self.session.stores.pages.browse(
             tenant_id=wanted.tenant_id,
@@ -63,6 +65,7 @@ class KnowledgeService:
             after=(after[0], after[1], after[2]) if after else None,
             limit=limit + 1,
             expired=wanted.expired,
+            archived=wanted.archived,
         )
         shown, last = items[:limit], items[limit - 1] if len(items) > limit else None
         following = encode_parts((last.tenant_id, last.kind, last.id), query) if last else None

@@ -17,6 +17,7 @@ class BacklogContract:
         assert await backlog.waiting() == Waiting()
         assert await backlog.ended() == {}
         assert await backlog.undecided() == Undecided()
+        assert await backlog.going_out() == {}
 
     async def test_pieces_are_counted_by_where_they_stand(
         self, backlog: Backlog, inbox: Inbox

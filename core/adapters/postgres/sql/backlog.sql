@@ -15,3 +15,6 @@ SELECT count(*) FILTER (WHERE status = 'held') AS held,
        coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(prepared_at))), 0)::float8
            AS oldest_seconds
 FROM changes WHERE status IN ('held', 'stale') AND held <> '[]'
+
+-- name: going_out
+SELECT target, status, count(*) AS deliveries FROM deliveries GROUP BY target, status

@@ -17,7 +17,7 @@ SELECT DISTINCT tenant_id FROM (
 WHERE %(only)s::text IS NULL OR tenant_id = %(only)s ORDER BY tenant_id
 
 -- name: said
-SELECT f.id, f.status, f.generation, f.author = %(author)s AS is_named,
+SELECT f.id, f.status, f.generation, f.source, f.author = %(author)s AS is_named,
        ARRAY(SELECT c.id FROM candidates c WHERE c.feedback_id = f.id) AS candidate_ids
 FROM feedback f
 WHERE f.tenant_id = %(tenant_id)s
@@ -95,6 +95,19 @@ SELECT c.id, c.kind, c.target_id, c.target_name, c.status, c.feedback_id, i.stan
 FROM item i JOIN changes c
   ON c.tenant_id = %(tenant_id)s AND c.kind = i.kind AND c.target_id = i.target_id
 WHERE c.feedback_id = ANY(%(ids)s) OR i.is_personal OR NOT i.stands AND NOT i.by_others
+ORDER BY c.created_at, c.id
+
+-- name: on_record
+-- Of these changes those with history: it may have gone out. `is_fresh`: it is emptied now; `is_told`:
+-- others have been told, or are about to be.
+SELECT c.id, c.kind, c.operation, c.target_id, c.agent_id, c.feedback_id,
+       EXISTS (SELECT FROM history h WHERE h.change_id = c.id
+               AND (h.feedback_content <> '[erased]'
+                    OR c.id = ANY(%(empty)s) AND h.knowledge_name <> '[erased]')) AS is_fresh,
+       EXISTS (SELECT FROM deliveries d
+               WHERE d.change_id = c.id AND d.event = 'change.erased') AS is_told
+FROM changes c
+WHERE c.id = ANY(%(words)s) AND EXISTS (SELECT FROM history h WHERE h.change_id = c.id)
 ORDER BY c.created_at, c.id
 
 -- name: blobs
@@ -189,7 +202,30 @@ DELETE FROM search_documents d USING unnest(%(kinds)s::text[], %(items)s::text[]
 WHERE d.tenant_id = %(tenant_id)s AND d.kind = gone.kind AND d.item_id = gone.id
 
 -- name: drop_events
-DELETE FROM run_events WHERE change_id = ANY(%(words)s)
+-- Not that they were erased, which has no words.
+DELETE FROM run_events WHERE change_id = ANY(%(words)s) AND name <> 'change.erased'
+
+-- name: empty_deliveries
+-- What has yet to go out goes out with what is left of its event; what hooks noted goes too.
+UPDATE deliveries d SET
+    payload = jsonb_set(d.payload, '{data}', kept.data)
+        #- '{state,change,target_name}' #- '{state,change,held}' #- '{state,change,decided_by}',
+    error = CASE WHEN d.error IS NOT NULL THEN '[erased]' END, said = NULL, answer = d.answer - 'note'
+FROM deliveries o
+CROSS JOIN LATERAL (
+    SELECT coalesce(jsonb_object_agg(of.key, of.value), '{}') AS data
+    FROM jsonb_each(o.payload -> 'data') AS of
+    WHERE of.key IN ('kind', 'operation', 'target_id', 'agent_id', 'status', 'warnings', 'differs',
+                     'waited_seconds', 'lesson')) kept
+WHERE d.seq = o.seq AND (o.change_id = ANY(%(words)s) OR o.feedback_id = ANY(%(ids)s))
+  AND (o.payload -> 'data' IS DISTINCT FROM kept.data OR o.error <> '[erased]' OR o.answer ? 'note'
+       OR o.payload #> '{state,change}' ?| ARRAY['target_name', 'held', 'decided_by'])
+
+-- name: empty_attempts
+UPDATE delivery_attempts a SET error = '[erased]', said = NULL
+FROM deliveries d
+WHERE d.id = a.delivery_id AND (d.change_id = ANY(%(words)s) OR d.feedback_id = ANY(%(ids)s))
+  AND a.error <> '[erased]'
 
 -- name: drop_evidence
 DELETE FROM lesson_evidence WHERE feedback_id = ANY(%(ids)s)
@@ -222,6 +258,12 @@ UPDATE run_events SET
                  THEN jsonb_set(state, '{change,decided_by}', '"[erased]"') ELSE state END
 WHERE tenant_id = %(tenant_id)s
   AND (data ->> 'by' = %(author)s OR state #>> '{change,decided_by}' = %(author)s)
+
+-- name: unname_deliveries
+UPDATE deliveries SET payload = jsonb_set(
+    payload #- '{state,change,decided_by}', '{data}', (payload -> 'data') - 'by')
+WHERE tenant_id = %(tenant_id)s
+  AND (payload #>> '{data,by}' = %(author)s OR payload #>> '{state,change,decided_by}' = %(author)s)
 
 -- name: empty_notes
 -- Agents' words about tasks in which something was used that the person had taught, or that name them.

@@ -166,6 +166,43 @@ LEFT JOIN LATERAL (
 ) d ON true
 ORDER BY page.tenant_id COLLATE "C", page.kind COLLATE "C", page.item_id COLLATE "C"
 
+-- name: archived
+-- What a person put away by accepting a proposal, as long as nothing else has become of it since.
+-- A skill is put away for its agent: it is off the list, and has not been on it since.
+SELECT DISTINCT ON (p.tenant_id COLLATE "C", p.kind COLLATE "C", p.item_id COLLATE "C")
+       p.tenant_id, p.kind, p.item_id, p.agent_id, coalesce(v.name, p.item_id) AS name,
+       coalesce(v.version, 1) AS version, v.relationship, c.id AS change_id, v.feedback_id,
+       v.valid_from, v.valid_until, coalesce(v.scope, 'agent') AS scope, v.scope_user AS user,
+       left(coalesce(v.content, d.content, ''), 240) AS excerpt, c.applied_at AS archived_at
+FROM proposals p
+JOIN changes c ON c.id = p.change_id AND c.status = 'applied'
+LEFT JOIN LATERAL (
+    SELECT * FROM knowledge_versions k
+    WHERE k.tenant_id = p.tenant_id AND k.kind = p.kind AND k.item_id = p.item_id
+    ORDER BY k.version DESC LIMIT 1
+) v ON p.kind <> 'SKILL'
+LEFT JOIN search_documents d
+    ON p.kind = 'SKILL' AND d.tenant_id = p.tenant_id AND d.kind = p.kind AND d.item_id = p.item_id
+WHERE p.action = 'archive' AND p.status = 'accepted'
+  AND (%(tenant_id)s::text IS NULL OR p.tenant_id = %(tenant_id)s)
+  AND (%(agent_id)s::text IS NULL OR p.agent_id = %(agent_id)s)
+  AND (%(kind)s::text IS NULL OR p.kind = %(kind)s)
+  AND (%(tenant)s::text IS NULL
+       OR (p.tenant_id COLLATE "C", p.kind COLLATE "C", p.item_id COLLATE "C")
+          > (%(tenant)s, %(after_kind)s, %(after_id)s))
+  AND CASE WHEN p.kind = 'SKILL' THEN d.id IS NOT NULL AND NOT EXISTS (
+          SELECT FROM agent_skills s WHERE s.tenant_id = p.tenant_id
+          AND s.agent_id = p.agent_id AND s.name = p.item_id)
+      ELSE v.valid_to IS NOT NULL AND v.content <> '[erased]' END
+  AND NOT EXISTS (
+      SELECT FROM changes x
+      WHERE x.tenant_id = c.tenant_id AND x.kind = c.kind AND x.target_id = c.target_id
+        AND x.status = 'applied' AND x.applied_at > c.applied_at
+        AND (p.kind <> 'SKILL'
+             OR p.item_id = ANY (string_to_array(x.before ->> 'content', E'\n'))))
+ORDER BY p.tenant_id COLLATE "C", p.kind COLLATE "C", p.item_id COLLATE "C", c.applied_at DESC
+LIMIT %(limit)s
+
 -- name: reach
 -- What is needed of hits besides their texts: whose they are, how long and for whom they hold, and
 -- when what they say was said.

@@ -110,9 +110,7 @@ WHERE (created_at, id) < (%(at)s::timestamptz, %(id)s) /* asked for */
 ORDER BY created_at DESC, id DESC LIMIT %(limit)s
 
 -- name: of_statuses
--- `skipped` is stored as delivered with an error.
-AND CASE WHEN status = 'delivered' AND error IS NOT NULL THEN 'skipped' ELSE status END
-    = ANY(%(statuses)s)
+AND status = ANY(%(statuses)s)
 
 -- name: to_target
 AND target = %(target)s

@@ -50,7 +50,8 @@ WHERE h.seq > %(after)s AND h.agent_id <> 'skill-worker'
   AND (%(since)s::timestamptz IS NULL OR h.created_at >= %(since)s)
   AND NOT EXISTS (SELECT FROM history n WHERE n.change_id = h.change_id AND n.seq > h.seq)
   AND NOT EXISTS (SELECT FROM deliveries d
-                  WHERE d.target = %(target)s AND d.change_id = h.change_id)
+                  WHERE d.target = %(target)s AND d.change_id = h.change_id
+                    AND d.event <> 'change.erased')
 ORDER BY h.seq LIMIT %(limit)s
 
 -- name: send

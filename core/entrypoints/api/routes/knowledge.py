@@ -42,11 +42,14 @@ async def list_knowledge(
     agent_id: AgentId = None,
     tenant_id: TenantId = None,
     expired: Annotated[bool, Query(description="Memories whose time is over, instead.")] = False,
+    archived: Annotated[bool, Query(description="What was archived, instead.")] = False,
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> KnownPage:
     """List memories, decision tables and skills by tenant, kind and id."""
-    wanted = KnowledgeFilter(tenant_id=tenant_id, agent_id=agent_id, kind=kind, expired=expired)
+    wanted = KnowledgeFilter(
+        tenant_id=tenant_id, agent_id=agent_id, kind=kind, expired=expired, archived=archived
+    )
     return await service.page(wanted, cursor=cursor, limit=limit)
 
 

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from core.entrypoints.cli.options import Cursor, DryRun, Json, Limit, who
+from core.entrypoints.cli.knowledge.tenants import see_tenant
+from core.entrypoints.cli.options import Cursor, DryRun, Json, Limit, Tenant, who
 from core.entrypoints.cli.output import print_list, print_model, print_table, say
 from core.entrypoints.cli.receipts import has_failed, tell_receipt, tell_warnings
 from core.entrypoints.cli.session import with_app
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pydantic import JsonValue
 
     from core.app.program import App
@@ -34,6 +37,7 @@ Seen = Annotated[
 @app.command("list")
 def list_(
     status: Annotated[Status | None, typer.Option("--status", help="Only this status.")] = None,
+    tenant: Tenant = None,
     limit: Limit = 50,
     cursor: Cursor = None,
     as_json: Json = False,
@@ -41,10 +45,15 @@ def list_(
     """List changes, newest first."""
     from core.domain.models import ChangeFilter, ChangeStatus
 
-    wanted = ChangeFilter(statuses=(ChangeStatus(status),) if status else ())
-    page = with_app(lambda opened: opened.stores.reader.changes(wanted, limit=limit, cursor=cursor))
+    statuses = (ChangeStatus(status),) if status else ()
+    wanted = ChangeFilter(statuses=statuses, tenant_id=tenant)
+
+    async def work(opened: App) -> tuple[Sequence[Change], str | None]:
+        await see_tenant(opened, tenant)
+        return await opened.stores.reader.changes(wanted, limit=limit, cursor=cursor)
+
     print_list(
-        page,
+        with_app(work),
         ("ID", "STATUS", "OPERATION", "KIND", "TARGET", "WARN", "FOUND", "REASON"),
         lambda c: (
             *(c.id, c.status, c.operation, c.kind, c.target_name),

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.domain.messages import Message
+from core.entrypoints.cli.exits import WrongCall, see_help
+from core.entrypoints.cli.knowledge.archived import show_archived
 from core.entrypoints.cli.knowledge.context import context
 from core.entrypoints.cli.knowledge.effect import effect
 from core.entrypoints.cli.knowledge.exporting import export
@@ -50,9 +53,17 @@ def list_(
     expired: Annotated[
         bool, typer.Option("--expired", help="Memories whose time is over, instead.")
     ] = False,
+    archived: Annotated[
+        bool, typer.Option("--archived", help="What a person has archived, instead.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """List what is known, newest first."""
+    if archived:
+        if expired:
+            raise WrongCall(Message("knowledge.one_state"), hint=see_help("knowledge list"))
+        show_archived(tenant, agent, _kind(kind), as_json=as_json)
+        return
     items = with_app(lambda opened: _list(opened, tenant, agent, _kind(kind), expired=expired))
     if as_json:
         print_json({"items": [_listed(*one) for one in items], "next": None})

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from core.entrypoints.cli.files import read_text
 from core.entrypoints.cli.knowledge.tenants import known_agent, refresh_skills
 from core.entrypoints.cli.options import Json, Tenant
 from core.entrypoints.cli.output import print_json, say, talk
@@ -15,13 +17,19 @@ if TYPE_CHECKING:
     from core.app.program import App
     from core.entrypoints.service.context import Context
 
+_STDIN = "-"
+MAX_TASK = 4 * 2**20  # bytes; a shorter one may still be too long
+
 
 def context(
     agent: Annotated[
         str, typer.Option("--agent", metavar="AGENT", help="The agent that is to do it.")
     ],
     task: Annotated[
-        str, typer.Option("--task", metavar="TEXT", help="What it is to do, as people say it.")
+        str,
+        typer.Option(
+            "--task", metavar="TEXT", help="What it is to do, as people say it; `-` reads stdin."
+        ),
     ],
     tenant: Tenant = None,
     budget: Annotated[
@@ -36,6 +44,8 @@ def context(
 
     Of a long task the first 4,000 characters are searched.
     """
+    if task == _STDIN:
+        task = read_text(Path(_STDIN), most=MAX_TASK)
     made = with_app(lambda opened: _made(opened, agent, task, tenant, budget, user))
     if as_json:
         print_json(made.model_dump(mode="json"))

@@ -246,6 +246,7 @@ async def _promoter(asked: _Asked, source: Source, app: App) -> Promoter:
             changes=stores.changes,
             steps=stores.steps,
             skills=stores.skills,
+            installed=stores.installed,
             gate=app.gate,
         ),
         agent=agent,

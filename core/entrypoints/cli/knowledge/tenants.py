@@ -51,6 +51,18 @@ async def known_tenant(opened: App, tenant: str) -> str:
     return tenant
 
 
+async def see_tenant(opened: App, tenant: str | None) -> None:
+    """Raise NotFound if a tenant is named of which nothing is known."""
+    if tenant is not None:
+        await known_tenant(opened, tenant)
+
+
+async def see_feedback(opened: App, feedback_id: str | None) -> None:
+    """Raise NotFound if feedback is named that is not there."""
+    if feedback_id is not None:
+        await opened.stores.inbox.get(feedback_id)
+
+
 async def known_owner(opened: App, tenant: str | None, agent_id: str | None) -> str | None:
     """Return the tenant that is meant: the one named, else the agent's; None if neither is named.
 

@@ -14,8 +14,8 @@ from core.domain.models.cases import CaseCounts
 from core.domain.models.views import KnowledgeFilter, Listed
 from core.entrypoints.console.pages.cases.rows import count_badges
 from core.entrypoints.console.pages.knowledge.lists import agents_list
-from core.entrypoints.console.parts.lists import chip, empty, listed, pages, twin
-from core.entrypoints.console.parts.markup import address, el, join, link, show
+from core.entrypoints.console.parts.lists import badge, chip, empty, listed, pages, twin
+from core.entrypoints.console.parts.markup import Part, address, el, join, link, show
 from core.entrypoints.console.parts.named import kind, moment, reach_text
 from core.entrypoints.console.parts.navigation import go_to
 from core.entrypoints.console.parts.tenants import tenant_chips, tenant_of
@@ -29,7 +29,9 @@ PATH = "/console/knowledge"
 ITEM = "/console/knowledge/item"
 _PAGE = 50
 _HITS = 30
-_FILTERS = ("q", "kind", "agent", "tenant")
+REVIEW = "/console/review"
+_FILTERS = ("q", "kind", "agent", "tenant", "state")
+_ARCHIVED = "archived"
 
 
 async def build(visit: Visit) -> None:
@@ -37,6 +39,8 @@ async def build(visit: Visit) -> None:
     given = {name: visit.query(name) for name in _FILTERS}
     kinds = await visit.session.app.item_kinds()
     of = _kind(given["kind"], kinds)
+    if given["state"] not in {None, _ARCHIVED}:
+        raise InvalidInput(Message("console.no_item_state", text=given["state"]))
     show(el("h1", visit.say("frame.knowledge")))
     _fields(visit, given)
     show(
@@ -74,21 +78,28 @@ def _fields(visit: Visit, given: Mapping[str, str | None]) -> None:
 def _chips(visit: Visit, given: Mapping[str, str | None], kinds: Sequence[Kind]) -> list[Markup]:
     chips = []
     for of in (None, *kinds):
-        here = given["kind"] == (of.value if of else None)
-        to = address(PATH, **{**given, "kind": of.value if of else None})
+        here = given["kind"] == (of.value if of else None) and not given["state"]
+        to = address(PATH, **{**given, "kind": of.value if of else None, "state": None})
         text = kind(visit, of) if of else visit.say("frame.all")
         chips.append(chip(text, to, here=here))
+    to = address(PATH, agent=given["agent"], tenant=given["tenant"], state=_ARCHIVED)
+    chips.append(chip(visit.say("knowledge.archived"), to, here=given["state"] == _ARCHIVED))
     return chips
 
 
 async def _browse(visit: Visit, given: Mapping[str, str | None], of: Kind | None) -> None:
-    wanted = KnowledgeFilter(tenant_id=given["tenant"], agent_id=given["agent"], kind=of)
+    is_archived = given["state"] == _ARCHIVED
+    wanted = KnowledgeFilter(
+        tenant_id=given["tenant"], agent_id=given["agent"], kind=of, archived=is_archived
+    )
     service = KnowledgeService(visit.session)
     cursor = visit.query("cursor")
     page = await service.page(wanted, cursor=cursor, limit=_PAGE)
     _warn(visit, page.warnings)
     if page.items:
         show(_rows(visit, page.items))
+    elif is_archived:
+        show(empty(visit.say("knowledge.none_archived"), visit.say("knowledge.archived_hint")))
     elif any(given.values()):
         show(empty(visit.say("knowledge.no_match"), link(visit.say("knowledge.show_all"), PATH)))
     else:
@@ -97,6 +108,7 @@ async def _browse(visit: Visit, given: Mapping[str, str | None], of: Kind | None
     if more:
         show(more)
     scope = {"tenant_id": given["tenant"], "agent_id": given["agent"], "kind": given["kind"]}
+    scope |= {"archived": "true"} if is_archived else {}
     show(twin(visit, "/v1/knowledge", **scope, cursor=cursor, limit=str(_PAGE)))
 
 
@@ -115,18 +127,33 @@ def _rows(visit: Visit, items: Sequence[Listed]) -> Markup:
                 kind(visit, item.kind),
                 join(
                     [
-                        _item(item.kind, item.tenant_id, item.id, item.name),
+                        _named(item),
                         count_badges(visit, item.cases),
                     ],
                     " ",
                 ),
                 el("span", item.excerpt, class_="clamp small"),
                 _whose(visit, item),
-                moment(visit, item.valid_from),
+                _when(visit, item),
             )
             for item in items
         ],
         label=say("frame.knowledge"),
+    )
+
+
+def _named(item: Listed) -> Markup:
+    """Return a link to an item, or, if it is put away, to the change that can be reverted."""
+    if item.archived_at is None:
+        return _item(item.kind, item.tenant_id, item.id, item.name)
+    return el("a", item.name, href=address(REVIEW, id=item.change_id))
+
+
+def _when(visit: Visit, item: Listed) -> Part:
+    if item.archived_at is None:
+        return moment(visit, item.valid_from)
+    return join(
+        [badge(visit.say("knowledge.archived"), _ARCHIVED), moment(visit, item.archived_at)], " "
     )
 
 
