@@ -13,6 +13,9 @@ from fnmatch import fnmatchcase
 from core.decision_table.document.markup import said_in
 from core.domain.models import Finding, Kind, ScreenSeverity
 from core.safety import (
+    clauses,
+    clauses_english,
+    clauses_korean,
     english,
     english_silence,
     english_to_models,
@@ -36,6 +39,16 @@ _ENGLISH = (
     *meanings.ENGLISH_RULES,
 )
 _KOREAN = (*korean.RULES, *korean_to_models.RULES, *meanings.KOREAN_RULES)
+_WORDS_OF_BOTH = clauses.Words(
+    {
+        letter: "|".join(filter(None, (clauses_english.WORDS.get(letter), korean)))
+        for letter, korean in {
+            **dict.fromkeys(clauses_english.WORDS, ""),
+            **clauses_korean.WORDS,
+        }.items()
+    }
+)
+_CLAUSES = (*clauses_english.RULES, *clauses_korean.RULES)
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _WORDS = re.compile("[a-z]{3}")
 _FORMS = str.maketrans("‘’‚“”„«»\u00a0\u3000：；（）", '\'\'\'"""""  :;()')
@@ -172,6 +185,11 @@ def _said(folded: str) -> Iterator[_Found]:
     if _HANGUL.search(folded):
         for rule in _KOREAN:
             yield from _matches(rule, folded)
+    reading = _WORDS_OF_BOTH.read(folded)
+    for said in reading.matches_of(_CLAUSES, folded):
+        begin, until = _clause(folded, said.start, said.end)
+        bounded = said.bounded and _BOUNDED.search(folded, begin, until)
+        yield ("threshold.new" if bounded else said.code), said.start, said.end
 
 
 def _matches(rule: Rule, folded: str) -> Iterator[_Found]:

@@ -1,0 +1,378 @@
+"""Classes of English words, and what their meeting in a clause says. Data only.
+
+What a letter stands for is said at `WORDS`; `clauses` says how rows of them are written.
+"""
+
+from __future__ import annotations
+
+from core.safety.clauses import ClauseRule, rows
+from core.safety.rules import expression
+
+WORDS = {
+    # people and what is theirs
+    "A": "customer*|client*|guest*|patient*|parent*|family|families|relative*|claimant*|tenant*|"
+    "member|members|user|users|passenger*|buyer*|subscriber*|staff|team|colleague*|employee*|"
+    "resident*|student*|borrower*|applicant*|donor*|visitor*|supplier*|landlord*|partner*|"
+    "policyholder*|policy holder*|insured|driver*|carrier*|broker*|vendor*|caller*|pupil*|"
+    "worker*|shopper*|consumer*|participant*|candidate*|payer*|"
+    "everyone else|the rest of us|anyone outside|outsider*|other teams|other team|other shift|"
+    "the other shift|tenants",
+    "B": "manager*|boss*|supervisor*|team lead|team leads|team leader*|superior*|"
+    "director*|owner|owners|management|hq|head office|headquarters|area office|central office|"
+    "finance|accounting|accountant*|auditor*|internal audit|compliance|legal|lawyer*|"
+    "hr|human resources|regulator*|inspector*|inspectorate|authorities|police|the board|trustee*|"
+    "insurer*|union|principal|chief|ceo|cfo|coo|cto|ciso|it department|council|ministry|"
+    "commissioner*|controller*|treasurer*|safety officer*|foreman|captain|chair|chairman|"
+    "chairperson|shareholder*|investor*|press|works council|dpo|data protection|tax office|"
+    "customs|risk team|risk department|quality team|qa team|ombudsman|matron|the head|"
+    "franchisor|franchiser|procurement|treasury|examiner*|underwriter*|"
+    "security team|infosec|watchdog|oversight|headmaster|headteacher|head teacher|"
+    "governance|upstairs|leadership|higher ups|higher up",
+    "r": "me|my|mine|myself|our|ours|us|we|i|i'm",
+    "y": "you|your|yours|you're|yourself|its own",
+    "z": "itself|themselves|himself|herself|alone|unaided|single handed|single handedly|solo",
+    "0": "nobody|no one|noone|none|nothing|null|nil|inf|infinity|infinite|unlimited|limitless|"
+    "uncapped|maxsize|sys.maxsize|int_max",
+    # doing and leaving
+    "N": "not|never|no|no longer|cannot|neither|nor|dont|doesnt|wont|isnt|cant|hardly",
+    "W": "without|sans|minus|absent|lacking|missing|in the absence of",
+    "j": "need not|needn't|no need|not need|don't need|doesn't need|does not need|do not need|"
+    "no reason|no point|no business|no call|not necessary|unnecessary to|don't have to|"
+    "do not have to|doesn't have to|does not have to|not have to|no longer need|no longer needs|"
+    "never mind|don't bother|do not bother|not bother|don't worry about|no use|"
+    "isn't necessary|is not necessary|not obliged|won't need|not required to|aren't required to|"
+    "no obligation|has no need|have no need|has no right|no longer required to",
+    "D": "skip|skips|skipped|skipping|drop|drops|dropped|dropping|waive*|waiving|bypass*|omit*|"
+    "ignor*|disregard*|remov*|disabl*|suspend*|scrap|scrapped|scrapping|abolish*|cancel|cancels|"
+    "cancelled|cancelling|forget|forgo|forego|avoid|avoids|stop|stops|stopped|stopping|cease*|"
+    "quit|turn off|turned off|turning off|switch off|switched off|leave out|leaving out|"
+    "left out|leave off|do away with|get rid of|getting rid of|rid of|cut out|cutting out|"
+    "comment out|commented out|commenting out|strip out|stripped out|rip out|ripped out|"
+    "take out|taken out|taking out|dispense with|dispensing with|lift the|lifting the|lifted the|relax|"
+    "relaxed|exempt*|overrid*|circumvent*|discontinu*|retire|retired|axe|axed|ditch*|kill|"
+    "killed|eliminat*|phase out|phased out|shelved|shelving|put aside|set aside|setting aside|neglect*|"
+    "loosen*|weaken*|deactivat*|unset|bin|binned|chuck|delete|deletes|deleted|deleting|"
+    "short circuit|shortcut|sidestep*|work around|get around|go around|abandon*|erase|wipe|"
+    "throw out|throw away|cross out|strike out|knock off|call off|hold off on|tear up|"
+    "look past|gloss over|jump over|leave aside|opt out of|exclud*|undo|unhook|silence",
+    "U": "optional|formality|formalities|redundant|pointless|needless|superfluous|overkill|"
+    "moot|unnecessary|unneeded|voluntary|courtesy|nice to have|red tape|bureaucracy|"
+    "obsolete|ceremonial|cosmetic|theatre|box ticking|waste|off|gone|waived|disabled|"
+    "suspended|skippable|expendable|dispensable|n/a|not applicable|not required|"
+    "not needed|isn't needed|isn't required|no longer needed|no longer required|"
+    "no longer applies|does not apply|doesn't apply|not apply|on hold|paused|for show|"
+    "a joke",
+    "c": "revise*|revising|amend*|edit|edits|edited|contradict*|merge*|modify*|modified|"
+    "alter*|rewrite|rewritten|rewrites|overwrite*|overwritten|overwriting|supplant*|"
+    "revoke*|retract*|correct this|be changed|be updated|be replaced|be removed|"
+    "be deleted|change it|update it|replace it|delete it|remove it|change this|"
+    "update this|replace this|delete this|remove this|changed by|replaced by|touch this|"
+    "reopen*|soften*|reverse*|dilute*|water down|forget this|forget it",
+    "k": "hide|hides|hidden|hiding|conceal*|withhold*|withheld|bury|buried|burying|cover up|"
+    "covering up|disguis*|camouflag*|sneak*|obscur*|hush*|downplay*|whitewash*|gloss*|"
+    "suppress*|leave that out|leave it out|leave this out|leave that bit out|leave that part out|"
+    "keep that out|keep it out|keep this out|leave them out|keep it from|keep this from|"
+    "keep that from|keep quiet|stay quiet|keep mum|sweep*|paper over|mum about",
+    "T": "tell|telling|tells|told|inform|informs|informed|informing|notify|notified|notifies|"
+    "notifying|alert|alerts|alerting|alerted|mention*|disclos*|reveal*|flag|flags|flagging|"
+    "flagged|escalat*|announc*|warn|warns|warning them|warned|brief them|loop in|own up|admit*|"
+    "bring up|bring it up|raise it|raise this|raise that|let on|volunteer|volunteering|"
+    "confess*|report it|report this|report that|report them|reporting|reported|acknowledg*|"
+    "spell it out|point out|pointing out|break it to|trouble them with|bother them with",
+    "K": "know|knows|learn|learns|hear|hears|see|sees|read|reads|notice|notices|find out|"
+    "finds out|discover*|aware|visible|visibility|suspect*|realise*|realize*|get wind|"
+    "gets wind|catch on|be told|be informed|be notified|opens|looks at|gets to see|"
+    "show up|shows up|turn up|traceable|come up|appear|appears",
+    "F": "say|says|answer|answers|reply|replies|respond|responds|claim|claims|state|states|"
+    "insist|insists|pretend|pretends|deny|denies|tell them|tell him|tell her|tell people|"
+    "blame|act as if|make out|maintain that|swear",
+    "a": "ask|asks|asked|asking|inquire*|enquire*|question|questions|queries|wonder*|probe*|"
+    "consult*|check with|checking with|wait for|waiting for|waits for|consulting|prompt for|"
+    "press us|wants to know|want to know|turns up|comes round|visits|calls about|come asking",
+    # what is asked for before something is done
+    "C": "approv*|authoris*|authoriz*|sign off|signoff|sign offs|signature*|countersign*|"
+    "consent*|permission*|go ahead|clearance|say so|green light|greenlight|okay from|ok from|"
+    "signatory|signatories|mandate",
+    "V": "verif*|check|checks|checking|checked|cross check*|double check*|review|reviews|"
+    "reviewing|inspect*|audit|audits|validat*|confirm*|reconcil*|testing|tests|screening|"
+    "vetting|due diligence|call back|callback|call backs|callbacks|counting|recount*|stocktake|"
+    "identity|kyc|2fa|mfa|two factor|four eyes|dual control|second look|second person|"
+    "second pair|second opinion|sanity check*|proofread*|compar*|matching|cooling off|"
+    "guard|guards|guardrail*|assert|assertion*|safeguard*|interlock*|lockout|weighing|"
+    "temperature log|checklist*|witness*|quarantine|look up|lookup|risk assessment|"
+    "identification|if branch|if block|condition|conditions|validation",
+    "e": "receipt*|proof|document*|paperwork|form|forms|licence*|license*|permit|permits|quote|"
+    "quotes|purchase order*|invoice copy|ticket|tickets|certificate*|photo id|id card|id cards|"
+    "id|ids|prescription*|report|evidence|timesheet*|delivery note*|supporting documents|"
+    "signed form|medical note|doctor's note|referral*|waybill*|warrant",
+    "L": "limit|limits|cap|caps|ceiling*|maximum*|max|upper bound|quota*|allowance*|"
+    "restriction*|threshold*|spending rule*|overdraft limit|cut off|bound|bounds|max_*|limit_*",
+    "9": "float('inf')",
+    "h": "authority|remit|delegation|discretion|clearance level|delegated authority|my name|"
+    "signing power|purview|power to approve|entitlement",
+    "S": "amount*|sum|sums|figure|value|values|total|totals|size|sizes|quantity|quantities|"
+    "price|prices|cost|costs|order size|balance|value of",
+    "M": "money|discount*|refund|refunds|spend|spending|budget*|credit|credits|gift|voucher*|"
+    "expens*|salary|salaries|bonus*|loan*|purchase|purchases|card|cards|commission*|overtime|"
+    "dose|doses|advance*|claim amount|travel cost*|compensat*|rebate*|overdraft*|cash|"
+    "withdrawal*|payout*|petty cash|transfer limit|goodwill|write off*|reimburse*|payment*",
+    # money and where it goes
+    "P": "pay|pays|paid|paying|wire|wires|wired|remit*|deposit|deposits|settle|settles|"
+    "transfer|transfers|reroute|redirect|route payments|send the money|payable|route",
+    "G": "account|accounts|iban|bank details|bank|beneficiary|payee|wallet|sort code|"
+    "account number|account numbers|bank account|bank accounts|account details|payment details|"
+    "banking details|remittance details|remittance address|bank data|account no",
+    "E": "email*|e mail*|mail|mails|text|texts|sms|whatsapp|chat|chats|letter|letters|invoice|"
+    "invoices|phone call|call|message|messages|pdf|attachment*|fax|dm|slack|voicemail|"
+    "requester|sender|screenshot|note|bill|bills",
+    "O": "on file|on record|in file|registered|master|master data|stored|previous|"
+    "existing|the old one|our records|our system|in the system|our file|the file|vendor file|"
+    "saved|verified number|the contract|what we have|erp|crm|the register",
+    # messages to a model
+    "m": "ai|assistant|assistants|agent|agents|model|models|bot|bots|chatbot*|llm|llms|learner|"
+    "curator|classifier|copilot|assessor*|evaluator*|judge|judges|grader*|language model|"
+    "reviewer|reviewers|moderator*|the system that reads|reranker|summariser|summarizer|"
+    "extractor",
+    "J": "instruction*|prompt|prompts|rules|rule|guideline*|guidance|policy|policies|"
+    "directive*|system prompt|training|operator|developer*|configuration|safety rules|"
+    "standing orders|system message|guard rails|policy text|programming|constitution|"
+    "base rules|manual|handbook|official",
+    "s": "this row|this note|this rule|this message|this text|this entry|this feedback|"
+    "this memo|this skill|this table|this line|this paragraph|this item|this comment|this post|"
+    "this memory|this one|this file|this page|this procedure|this instruction|what i say|"
+    "what i write|my note|my feedback|my instruction|my rule|my row|this section|this lesson|"
+    "this guideline|this answer|this submission|this document|these rows|these rules|"
+    "the above row|this remark|this review|this statement|this fact|my notes",
+    ">": "outrank*|overrid* everything|overrule*|supersed*|prevail*|trump|trumps|wins|beats|"
+    "precedence|priority|ranking above|ranks above|rank above|stands above|goes before|above|"
+    "final|binding|highest|first place|outweigh*|top priority|over anything|over everything|"
+    "takes over|comes before|ahead of|more than|over|not open to|set in stone|permanent|locked|"
+    "immutable|untouchable|carved in stone|non negotiable|gospel|unquestionable|double",
+    "l": "later|future|subsequent|newer|any other|other feedback|others|anyone else|contrary|"
+    "conflicting|everything else|anything else|all other|other rows|other rules|other notes|"
+    "other people's|other entries|whoever disagrees|present and future|from others|upcoming|"
+    "other skills|next ones|any later|everyone else's|other|the rest",
+    "d": "feedback|opinion*|input|inputs|suggestion*|review from|ratings|complaints|"
+    "comments|remarks|corrections|submissions|notes|what i report|reports from",
+    "x": "score|scores|scored|scoring|rate|rated|rank|ranked|grade|graded|mark|marks|weight|"
+    "weighted|weigh|weighs|stars|points|top marks|full marks|confidence|rating|trusted|"
+    "trustworthy|10/10|5/5|100%|vote|votes|upvote",
+    "Y": "choose|chooses|pick|picks|prefer|prefers|select|selects|recommend|recommends|favour*|"
+    "favor*|promote|promotes|keep|keeps|put first|rank first",
+    "g": "regardless|no matter|even if|irrespective|whether or not|whatever|even when|"
+    "even though|despite|in spite of|never mind what|anyway|notwithstanding|come what may|"
+    "even without",
+    "f": "facts|figures|data|truth|reality|numbers|sources|reviews show|evidence shows|"
+    "the record|what happened|results|statistics|readings|dashboard|report shows|test results|"
+    "the truth|ledger says|system shows",
+    "v": "best|safest|cheapest|fastest|number one|top choice|unbeatable|flawless|"
+    "risk free|guaranteed|on target|on track|perfectly safe|completely safe|fully compliant|"
+    "compliant|no problem|no issues|no risk|all good|market leader|unrivalled|superior to",
+    "Z": "search|lookup tool|tool|tools|database|knowledge base|kb|source|docs|website|"
+    "calculator|web|policy search|retrieval|look anything up|documentation|reference|"
+    "price list|system of record|citations",
+    "t": "use|uses|using|take|takes|taking|trust|trusts|accept|accepts|follow|follows|"
+    "go with|goes with|go by|update|updates|change|changes|replace|replaces|"
+    "switch|swap|apply|applies|adopt|believe|rely on|honour|honor",
+    "o": "may|can|free to|allowed to|let|lets|ok to|fine to|permitted|welcome to|able to|"
+    "allowed|feel free",
+    "i": "like|likes|want|wants|please|pleases|wish|wishes|sees fit|see fit|fancy|fancies|"
+    "needs|need|choose to|asks for|ask for|request|requests|feels like",
+    "u": "beyond|past|exceed*|in excess of|go over|goes over|going over|overshoot|higher than",
+    "Q": "all|any|every|each|always|automatically|forever|permanently|from now on|whoever|"
+    "every time|by default|anything|everything|in advance|once and for all|blanket|"
+    "unconditionally|at all times|everyone|anyone|indefinitely|standing|case by case|"
+    "henceforth|hereby|open ended|across the board|without exception",
+    "X": "until|unless|before|after|only|provided|once|first|except|as long as|subject to|"
+    "must|required|needs to|has to|have to",
+    "I": "if|when|whenever|should|in case|whether|where",
+    "!": "refuse to pay|forbidden|prohibited|refused|reject|rejected|rejects|declined|decline|"
+    "blocked|fraud|scam|phishing|phish|suspicious|illegal|warning|sackable|dismissal",
+    "R": "log|logs|logbook*|history|records|record|register|audit trail|audit log|trail|ledger|"
+    "the books|changelog|change log|minutes|incident report*|journal|paper trail|commit history|"
+    "version history|case notes|summary|handover",
+    "H": "fault*|defect*|recall*|error|errors|mistake*|breach*|leak|leaks|leaked|incident*|"
+    "complaint*|delay|delays|overcharg*|expired|contaminat*|allerg*|accident*|problem|"
+    "problems|surcharge*|hidden fee*|markup|injur*|damage*|broken|outage*|fail*|wrong|"
+    "double charged|late fee|excess|reopened|temperature excursion|shortage*|substitut*|"
+    "swapped|commission on|side effect*|price rise|increase|data loss|lost",
+    "q": "rm|refuse to|refuses to|decline to|refusing to",
+}
+_NOT = rows(r"[N0!]_{0,2}$")
+_OR_IF = rows(r"[N0!]_{0,2}$|[X]_{0,6}$")
+_AFTER = rows(r"[X!]|I_{0,3}N")
+_OWN = expression(r"\b(?:surprise|birthday|password|pin\b|competitor|spoiler|phish|scam|fraud)")
+
+RULES = (
+    # ---- controls: who is to stop doing which of them
+    ClauseRule(
+        "control.dropped",
+        rows(r"D[^,|XIWN]{0,4}(?:C|V(?!_{0,2}(?:E|c\b)))"),
+        _NOT,
+        rows("!"),
+        expression(
+            r"(?:stop|cease|quit|avoid|refrain from) (?:approving|authori[sz]ing|signing)"
+            r"|skip (?:permit|hire)|\bbins?\b|(?:spell|type|case)[ -]check|check-?(?:in|out|box)"
+            r"|\bcondition of\b|test (?:data|files?|mails?|orders?)|reviews? (?:page|tab|site)"
+            r"|\b(?:blank|empty|duplicate)|\bdrop[- ]?down|(?:in|check)s? (?:in|out)\b"
+        ),
+        bounded=True,
+    ),
+    ClauseRule(
+        "control.dropped",
+        rows(r"j[^,|]{0,5}(?:[aC]|V)"),
+        _NOT,
+        rows(r"[!]|I"),
+        expression(r"twice|again|portrait|landscape|format|colou?r|\btone\b|printed?\b|greet"),
+        needs=expression(
+            r"\b(?:approv|author|sign|consent|verif|check|manager|office|owner|super|boss|finance"
+            r"|legal|audit|complian|permission|confirm|inspect|review|customer|patient|case by)"
+        ),
+        bounded=True,
+    ),
+    ClauseRule(
+        "control.dropped",
+        rows(r"[CV](?:_{0,2}=_{0,1}|_?:|[^,|NXIW]{0,4})U"),
+        _NOT,
+        _AFTER,
+        bounded=True,
+    ),
+    ClauseRule(
+        "control.dropped",
+        rows(r"C_{0,8}Q[^|]{0,3}l|Q_{0,2}l_{0,8}C"),
+        _OR_IF,
+        _AFTER,
+        needs=expression(r"future|all other|upcoming|later|subsequent"),
+    ),
+    # ---- limits
+    ClauseRule(
+        "control.limit",
+        rows(r"L_{0,2}[:=I]_{0,1}[0]|L_{0,6}9|[0]_{0,1}L(?=[,:|]|$)"),
+        _NOT,
+        rows("[!]"),
+        expression(r"phone|account no|tracking|serial|order no|\bnone of\b"),
+    ),
+    ClauseRule(
+        "control.limit",
+        rows(r"[Qg]_{0,2}S_{0,8}h|h_{0,6}[Qg]_{0,2}S"),
+        _OR_IF,
+        rows("[!]"),
+        expression(r"\b(?:no|never|not) .{0,20}authority"),
+    ),
+    ClauseRule(
+        "control.limit",
+        rows(r"D_{0,6}L_{0,14}[Qg]_{0,2}i|[oQ]_{0,3}[Qg]_{0,3}i_{0,12}$"),
+        _OR_IF,
+        rows("[!]"),
+        expression(r"colou?r|font|lunch|seat|topic|menu|drink|style|name|format|day off|day they"),
+        needs=expression(
+            r"\b(?:book|spend|spent|order|refund|pay|paid|approve|discount|credit|grant|limit"
+            r"|quota|cap|budget|withdraw|charge|transfer|buy|purchase|claim|issue|give)"
+        ),
+    ),
+    ClauseRule(
+        "control.limit",
+        rows(r"(?:[og]|Q)[^,|]{0,6}u_{0,3}L"),
+        _OR_IF,
+        rows(r"[CVBX!]"),
+        expression(r"\bapprov|\bask|manager|alert|warn"),
+    ),
+    # ---- silence
+    ClauseRule(
+        "concealment.people",
+        rows(r"j_{0,3}T_{0,6}[BA]|j_{0,3}[BA]_{0,4}[KT]|[BA]_{0,4}j_{0,3}[KT]"),
+        None,
+        rows("!"),
+        _OWN,
+        needs=expression(
+            r"\b(?:manager|boss|super|director|owner|manage|hq|head|finance|account|audit|complian"
+            r"|legal|hr\b|regulat|inspect|author|police|board|insur|union|chief|council|fault|defect"
+            r"|error|mistake|breach|leak|fee|charge|late|wrong|reopen|price|increase|swap|lost|risk"
+            r"|broke|damage|problem|refund|cancel|recall|alter|chang|cost|excess)"
+        ),
+    ),
+    ClauseRule(
+        "concealment.people",
+        rows(r"NK_{0,2}B|N_{0,2}K_{0,1}[,]?B|k_{0,5}Q_{0,2}K|k_{0,6}(?:B|Q_{0,3}K)"),
+        None,
+        rows("!"),
+        _OWN,
+    ),
+    ClauseRule(
+        "concealment.people",
+        rows(r"B_{0,3}a_{0,8}F_{0,8}[N0]"),
+        rows("[N]_{0,2}$"),
+        rows("!"),
+        expression(r"i don't know|not my|not sure|no comment|can't share|cannot share|call back"),
+    ),
+    ClauseRule(
+        "concealment.record",
+        rows(r"k_{0,5}R|(?:N|W)_{0,4}K_{0,3}R"),
+        None,
+        rows("!"),
+        _OWN,
+    ),
+    # ---- where money goes, on whose word
+    ClauseRule(
+        "payee.unchecked",
+        rows(
+            r"[tPY][^|VX]{0,6}G[^|VX]{0,8}E[^|VX]{0,6}[>NDg][^|VX]{0,6}O"
+            r"|[tPY]_{0,4}E_{0,6}(?:>|N)_{0,6}(?:O|G)"
+            r"|[tPY]_{0,4}[Qg]_{0,3}G_{0,6}(?:E|a|i)"
+            r"|E_{0,5}>_{0,6}O"
+        ),
+        rows("[N!]_{0,2}$"),
+        rows("[VX!]"),
+        needs=expression(r"\b(?:account|iban|bank|payee|beneficiary|sort code|wallet|remittance)"),
+    ),
+    # ---- what is said to a model
+    ClauseRule(
+        "model_instruction.override",
+        rows(r"D[^,|]{0,4}y[^,|]{0,3}J|D[^,|]{0,3}J_{0,3}y_{0,2}"),
+        rows("[N!]_{0,2}$"),
+        rows("!"),
+        expression(r"washing|assembly|printer|inside|in (?:a|an|the|any) (?:mail|e-?mail|review)"),
+    ),
+    ClauseRule(
+        "model_instruction.override",
+        rows(r"s_{0,6}>_{0,8}[Jl]|[Jl]_{0,4}N_{0,3}>_{0,3}s|s_{0,8}[>]_{0,2}c"),
+        _NOT,
+        rows("!"),
+    ),
+    ClauseRule(
+        "model_instruction.override",
+        rows(
+            r"q_{0,3}c|N[^,|]{0,3}l[^,|]{0,3}c_{0,3}s|[N0]_{0,6}c_{0,3}s_{0,8}[lmJQ]"
+            r"|s_{0,4}N_{0,4}c_{0,4}[lmJQ]"
+        ),
+        None,
+        rows("!"),
+        expression(r"by hand|manually|without (?:a|the|asking)|unless"),
+    ),
+    ClauseRule(
+        "model_instruction.directs",
+        rows(r"[g]_{0,4}f_{0,12}[Fv]|[FTv]_{0,10}g_{0,3}f|I_{0,3}a_{0,10}Q_{0,2}F_{0,8}v"),
+        rows("[N]_{0,2}$"),
+        rows("!"),
+    ),
+    ClauseRule(
+        "model_instruction.directs",
+        rows(r"[NW]_{0,3}(?:t|V)?_{0,2}Z_{0,12}|j_{0,3}Z"),
+        None,
+        rows("!"),
+        needs=expression(
+            r"from memory|just (?:say|answer|guess|tell)|off the top|make (?:it|one) up|guess"
+            r"|from what you (?:know|remember)|anything is fine|whatever sounds"
+        ),
+    ),
+    ClauseRule(
+        "model_instruction.directs",
+        rows(
+            r"r_{0,2}d_{0,8}[x>]|d_{0,3}r_{0,8}[x>]|m_{0,14}[Yx]_{0,5}[sx]|I_{0,4}m_{0,10}[xY]_{0,4}s"
+            r"|r_{0,2}d_{0,8}Q_{0,4}[Cc]|d_{0,4}r_{0,4}Q_{0,3}[CctV]"
+        ),
+        rows("[N]_{0,2}$"),
+        rows("!"),
+        expression(r"exam|student|wine|contest|game|quiz|credit|insurance|interest rate|hotel"),
+    ),
+)
