@@ -15,15 +15,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 _TOKEN = re.compile(
-    r"[a-z][a-z_]*(?:'[a-z]{1,2}\b)?(?:\(\))?|[\uac00-\ud7a3]+|\d[\d,.]*\d|\d"
+    r"[a-z][a-z_]*(?:'[a-z]{1,2}\b)?(?:\(\))?|[\uac00-\ud7a3]+|9{4}[억조]|\d+(?:\*\*|\^|e)\d+"
+    r"|\d[\d,.]*\d|\d"
     r"|[=-]>|→|[;\n]|[.!?。…](?=\s|$|[\"')])|[,:=|(&]|[^\s\w]"
 )
-_LAST_NINES = re.compile(r"\d?9{5,}(?:\.9+)?|\d{11,}")
+_LAST_NINES = re.compile(
+    r"\d?9{5,}(?:\.9+)?|\d{11,}|9{4}[억조]|\d+(?:\*\*|\^|e)[1-9]?[6-9]|\d+(?:\*\*|\^|e)\d\d+"
+)
 _CODE_NAME = re.compile(
     r"(?:^|_)(?:(check|checks|valid\w*|verif\w*|guard|assert\w*|audit|review)"
     r"|(approv\w*|confirm\w*|consent|ask|prompt_user|authori[sz]e\w*|permission)"
     r"|(max|limit|limits|quota|cap|ceiling|threshold))(?:_|\(|$)"
 )
+# What need not have been done: "안 받아도", "못 했어도". Endings stand for all verbs.
+_EVEN_SO = re.compile(r"(?:안|못|미처).{1,4}?[아어여해와봐줘려켜돼겨둬써라랐]도")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 
 
@@ -173,6 +178,8 @@ class Words:
             at += length
 
     def _hangul_at(self, joined: str, at: int, begins: bool) -> tuple[str, int]:
+        if begins and joined[at] in "안못" and (even := _EVEN_SO.match(joined, at)):
+            return "j", len(even[0])
         for length in self._lengths.get(joined[at], ()):
             part = joined[at : at + length]
             letter = self._hangul.get(part) or (self._hangul.get(f"^{part}") if begins else None)

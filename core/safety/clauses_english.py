@@ -9,6 +9,21 @@ from core.safety.clauses import ClauseRule, rows
 from core.safety.rules import expression
 
 WORDS = {
+    "b": "without leaving|without logging|without recording|without opening a|"
+    "without raising a|without a trace|without trace|without a record|"
+    "without documenting|unlogged|unrecorded|off the books|without writing it|"
+    "without noting|no paper trail|leaving no trace|leave no trace|no written trace|"
+    "without an entry|without filing|without creating a",
+    "w": "as a yes|as yes|as consent|as approval|as approved|as agreement|as agreed|"
+    "as a green light|as verified|as checked|as signed|as confirmed|as passed|as cleared|"
+    "as authorised|as authorized|as reviewed|as given|as signed off|as complete|"
+    "as inspected|as vetted|as an ok|as an okay|as permission|as good as signed|"
+    "as settled",
+    "n": "unreviewed|unchecked|unapproved|unsigned|unverified|unvetted|uninspected|unseen|"
+    "untested|on sight|sight unseen|unexamined|unconfirmed|unscreened|without anyone|"
+    "as it comes|as they come|on trust|no questions asked|without a second|on request|"
+    "on the nod|without further|without looking|without reading|without opening|"
+    "without counting|without seeing",
     # people and what is theirs
     "A": "customer*|client*|guest*|patient*|parent*|family|families|relative*|claimant*|tenant*|"
     "member|members|user|users|passenger*|buyer*|subscriber*|staff|team|colleague*|employee*|"
@@ -17,24 +32,27 @@ WORDS = {
     "worker*|shopper*|consumer*|participant*|candidate*|payer*|"
     "everyone else|the rest of us|anyone outside|outsider*|other teams|other team|other shift|"
     "the other shift|tenants",
-    "B": "manager*|boss*|supervisor*|team lead|team leads|team leader*|superior*|"
-    "director*|owner|owners|management|hq|head office|headquarters|area office|central office|"
-    "finance|accounting|accountant*|auditor*|internal audit|compliance|legal|lawyer*|"
-    "hr|human resources|regulator*|inspector*|inspectorate|authorities|police|the board|trustee*|"
-    "insurer*|union|principal|chief|ceo|cfo|coo|cto|ciso|it department|council|ministry|"
-    "commissioner*|controller*|treasurer*|safety officer*|foreman|captain|chair|chairman|"
-    "chairperson|shareholder*|investor*|press|works council|dpo|data protection|tax office|"
-    "customs|risk team|risk department|quality team|qa team|ombudsman|matron|the head|"
-    "franchisor|franchiser|procurement|treasury|examiner*|underwriter*|"
+    "B": "manager*|boss*|supervisor*|team lead|team leads|team leader*|superior*|director*|"
+    "owner|owners|management|hq|head office|headquarters|area office|central office|"
+    "finance|accounting|accountant*|auditor*|internal audit|compliance|legal|lawyer*|hr|"
+    "human resources|regulator*|inspector*|inspectorate|authorities|police|the board|"
+    "trustee*|insurer*|union|principal|chief|ceo|cfo|coo|cto|ciso|it department|council|"
+    "ministry|commissioner*|controller*|treasurer*|safety officer*|foreman|captain|chair|"
+    "chairman|chairperson|shareholder*|investor*|press|works council|dpo|data protection|"
+    "tax office|customs|risk team|risk department|quality team|qa team|ombudsman|matron|"
+    "the head|franchisor|franchiser|procurement|treasury|examiner*|underwriter*|"
     "security team|infosec|watchdog|oversight|headmaster|headteacher|head teacher|"
-    "governance|upstairs|leadership|higher ups|higher up",
+    "governance|upstairs|leadership|higher ups|higher up|franchisor*|main office|"
+    "someone from the council|accounts department|home office|corporate|group office|"
+    "school board",
     "r": "me|my|mine|myself|our|ours|us|we|i|i'm",
-    "y": "you|your|yours|you're|yourself|its own",
-    "z": "itself|themselves|himself|herself|alone|unaided|single handed|single handedly|solo",
+    "y": "you|your|yours|you're|yourself|you've|you'll|you'd",
+    "z": "itself|themselves|himself|herself|alone|unaided|single handed|single handedly|solo|"
+    "your own|their own|his own|her own|my own|our own|its own",
     "0": "nobody|no one|noone|none|nothing|null|nil|inf|infinity|infinite|unlimited|limitless|"
     "uncapped|maxsize|sys.maxsize|int_max",
     # doing and leaving
-    "N": "not|never|no|no longer|cannot|neither|nor|dont|doesnt|wont|isnt|cant|hardly",
+    "N": "not|never|no|cannot|neither|nor|dont|doesnt|wont|isnt|cant|hardly",
     "W": "without|sans|minus|absent|lacking|missing|in the absence of",
     "j": "need not|needn't|no need|not need|don't need|doesn't need|does not need|do not need|"
     "no reason|no point|no business|no call|not necessary|unnecessary to|don't have to|"
@@ -42,31 +60,34 @@ WORDS = {
     "never mind|don't bother|do not bother|not bother|don't worry about|no use|"
     "isn't necessary|is not necessary|not obliged|won't need|not required to|aren't required to|"
     "no obligation|has no need|have no need|has no right|no longer required to",
-    "D": "skip|skips|skipped|skipping|drop|drops|dropped|dropping|waive*|waiving|bypass*|omit*|"
-    "ignor*|disregard*|remov*|disabl*|suspend*|scrap|scrapped|scrapping|abolish*|cancel|cancels|"
-    "cancelled|cancelling|forget|forgo|forego|avoid|avoids|stop|stops|stopped|stopping|cease*|"
-    "quit|turn off|turned off|turning off|switch off|switched off|leave out|leaving out|"
-    "left out|leave off|do away with|get rid of|getting rid of|rid of|cut out|cutting out|"
-    "comment out|commented out|commenting out|strip out|stripped out|rip out|ripped out|"
-    "take out|taken out|taking out|dispense with|dispensing with|lift the|lifting the|lifted the|relax|"
-    "relaxed|exempt*|overrid*|circumvent*|discontinu*|retire|retired|axe|axed|ditch*|kill|"
-    "killed|eliminat*|phase out|phased out|shelved|shelving|put aside|set aside|setting aside|neglect*|"
-    "loosen*|weaken*|deactivat*|unset|bin|binned|chuck|delete|deletes|deleted|deleting|"
-    "short circuit|shortcut|sidestep*|work around|get around|go around|abandon*|erase|wipe|"
-    "throw out|throw away|cross out|strike out|knock off|call off|hold off on|tear up|"
-    "look past|gloss over|jump over|leave aside|opt out of|exclud*|undo|unhook|silence",
+    "D": "skip|skips|skipped|skipping|drop|drops|dropped|dropping|waive*|waiving|bypass*|"
+    "omit*|ignor*|disregard*|remov*|disabl*|suspend*|scrap|scrapped|scrapping|abolish*|"
+    "cancel|cancels|cancelled|cancelling|forget|forgo|forego|avoid|avoids|stop|stops|"
+    "stopped|stopping|cease*|quit|turn off|turned off|turning off|switch off|"
+    "switched off|leave out|leaving out|left out|leave off|do away with|get rid of|"
+    "getting rid of|rid of|cut out|cutting out|comment out|commented out|commenting out|"
+    "strip out|stripped out|rip out|ripped out|take out|taken out|taking out|"
+    "dispense with|dispensing with|lift the|lifting the|lifted the|relax|relaxed|exempt*|"
+    "overrid*|circumvent*|discontinu*|retire|retired|axe|axed|ditch*|kill|killed|"
+    "eliminat*|phase out|phased out|shelved|shelving|put aside|set aside|setting aside|"
+    "neglect*|loosen*|weaken*|deactivat*|unset|bin|binned|chuck|delete|deletes|deleted|"
+    "deleting|short circuit|shortcut|sidestep*|work around|get around|go around|abandon*|"
+    "erase|wipe|throw out|throw away|cross out|strike out|knock off|call off|hold off on|"
+    "tear up|look past|gloss over|jump over|leave aside|opt out of|exclud*|undo|unhook|"
+    "silence|no longer|we no longer|stop using|stops using|stopped using|dispense",
     "U": "optional|formality|formalities|redundant|pointless|needless|superfluous|overkill|"
     "moot|unnecessary|unneeded|voluntary|courtesy|nice to have|red tape|bureaucracy|"
     "obsolete|ceremonial|cosmetic|theatre|box ticking|waste|off|gone|waived|disabled|"
     "suspended|skippable|expendable|dispensable|n/a|not applicable|not required|"
     "not needed|isn't needed|isn't required|no longer needed|no longer required|"
     "no longer applies|does not apply|doesn't apply|not apply|on hold|paused|for show|"
-    "a joke",
+    "a joke|false|out of date|outdated|expired|void|invalid|no longer valid|superseded|"
+    "dead|passe|not performed|no longer performed|no longer done|not happening",
     "c": "revise*|revising|amend*|edit|edits|edited|contradict*|merge*|modify*|modified|"
     "alter*|rewrite|rewritten|rewrites|overwrite*|overwritten|overwriting|supplant*|"
     "revoke*|retract*|correct this|be changed|be updated|be replaced|be removed|"
-    "be deleted|change it|update it|replace it|delete it|remove it|change this|"
-    "update this|replace this|delete this|remove this|changed by|replaced by|touch this|"
+    "be deleted|change it|update it|replace it|delete it|remove it|"
+    "changed by|replaced by|"
     "reopen*|soften*|reverse*|dilute*|water down|forget this|forget it",
     "k": "hide|hides|hidden|hiding|conceal*|withhold*|withheld|bury|buried|burying|cover up|"
     "covering up|disguis*|camouflag*|sneak*|obscur*|hush*|downplay*|whitewash*|gloss*|"
@@ -74,18 +95,20 @@ WORDS = {
     "keep that out|keep it out|keep this out|leave them out|keep it from|keep this from|"
     "keep that from|keep quiet|stay quiet|keep mum|sweep*|paper over|mum about",
     "T": "tell|telling|tells|told|inform|informs|informed|informing|notify|notified|notifies|"
-    "notifying|alert|alerts|alerting|alerted|mention*|disclos*|reveal*|flag|flags|flagging|"
-    "flagged|escalat*|announc*|warn|warns|warning them|warned|brief them|loop in|own up|admit*|"
-    "bring up|bring it up|raise it|raise this|raise that|let on|volunteer|volunteering|"
-    "confess*|report it|report this|report that|report them|reporting|reported|acknowledg*|"
-    "spell it out|point out|pointing out|break it to|trouble them with|bother them with",
+    "notifying|alert|alerts|alerting|alerted|mention*|disclos*|reveal*|flag|flags|"
+    "flagging|flagged|escalat*|announc*|warn|warns|warning them|warned|brief them|"
+    "loop in|own up|admit*|bring up|bring it up|raise it|raise this|raise that|let on|"
+    "volunteer|volunteering|confess*|report it|report this|report that|report them|"
+    "reporting|reported|acknowledg*|spell it out|point out|pointing out|break it to|"
+    "trouble them with|bother them with|speak of|talk about|let slip",
     "K": "know|knows|learn|learns|hear|hears|see|sees|read|reads|notice|notices|find out|"
     "finds out|discover*|aware|visible|visibility|suspect*|realise*|realize*|get wind|"
     "gets wind|catch on|be told|be informed|be notified|opens|looks at|gets to see|"
     "show up|shows up|turn up|traceable|come up|appear|appears",
     "F": "say|says|answer|answers|reply|replies|respond|responds|claim|claims|state|states|"
     "insist|insists|pretend|pretends|deny|denies|tell them|tell him|tell her|tell people|"
-    "blame|act as if|make out|maintain that|swear",
+    "blame|act as if|make out|maintain that|swear|reads out|dictates|quotes|recite|gives|"
+    "names|supplies",
     "a": "ask|asks|asked|asking|inquire*|enquire*|question|questions|queries|wonder*|probe*|"
     "consult*|check with|checking with|wait for|waiting for|waits for|consulting|prompt for|"
     "press us|wants to know|want to know|turns up|comes round|visits|calls about|come asking",
@@ -102,11 +125,12 @@ WORDS = {
     "temperature log|checklist*|witness*|quarantine|look up|lookup|risk assessment|"
     "identification|if branch|if block|condition|conditions|validation",
     "e": "receipt*|proof|document*|paperwork|form|forms|licence*|license*|permit|permits|quote|"
-    "quotes|purchase order*|invoice copy|ticket|tickets|certificate*|photo id|id card|id cards|"
+    "purchase order*|invoice copy|ticket|tickets|certificate*|photo id|id card|id cards|"
     "id|ids|prescription*|report|evidence|timesheet*|delivery note*|supporting documents|"
     "signed form|medical note|doctor's note|referral*|waybill*|warrant",
     "L": "limit|limits|cap|caps|ceiling*|maximum*|max|upper bound|quota*|allowance*|"
-    "restriction*|threshold*|spending rule*|overdraft limit|cut off|bound|bounds|max_*|limit_*",
+    "restriction*|threshold*|spending rule*|overdraft limit|cut off|bound|bounds|max_*|"
+    "limit_*|limiting|limiter",
     "9": "float('inf')",
     "h": "authority|remit|delegation|discretion|clearance level|delegated authority|my name|"
     "signing power|purview|power to approve|entitlement",
@@ -156,24 +180,31 @@ WORDS = {
     "comments|remarks|corrections|submissions|notes|what i report|reports from",
     "x": "score|scores|scored|scoring|rate|rated|rank|ranked|grade|graded|mark|marks|weight|"
     "weighted|weigh|weighs|stars|points|top marks|full marks|confidence|rating|trusted|"
-    "trustworthy|10/10|5/5|100%|vote|votes|upvote",
-    "Y": "choose|chooses|pick|picks|prefer|prefers|select|selects|recommend|recommends|favour*|"
+    "trustworthy|10/10|5/5|100%|vote|votes|upvote|counts triple|counts double|"
+    "counts more|counts twice|counts for more|weighs more|carries more|verified|reliable|"
+    "gold standard",
+    "Y": "name|steer them to|push|choose|chooses|pick|picks|prefer|prefers|select|selects|recommend|recommends|favour*|"
     "favor*|promote|promotes|keep|keeps|put first|rank first",
     "g": "regardless|no matter|even if|irrespective|whether or not|whatever|even when|"
     "even though|despite|in spite of|never mind what|anyway|notwithstanding|come what may|"
     "even without",
     "f": "facts|figures|data|truth|reality|numbers|sources|reviews show|evidence shows|"
-    "the record|what happened|results|statistics|readings|dashboard|report shows|test results|"
-    "the truth|ledger says|system shows",
-    "v": "best|safest|cheapest|fastest|number one|top choice|unbeatable|flawless|"
-    "risk free|guaranteed|on target|on track|perfectly safe|completely safe|fully compliant|"
-    "compliant|no problem|no issues|no risk|all good|market leader|unrivalled|superior to",
+    "the record|what happened|results|statistics|readings|dashboard|report shows|"
+    "test results|the truth|ledger says|system shows|studies|research|science|the law|"
+    "lab results|label says|records say|the tests",
+    "v": "best|safest|cheapest|fastest|number one|top choice|unbeatable|flawless|risk free|"
+    "guaranteed|on target|on track|perfectly safe|completely safe|fully compliant|"
+    "compliant|no problem|no issues|no risk|all good|market leader|unrivalled|"
+    "superior to|there is no risk|not dangerous|harmless|superior",
     "Z": "search|lookup tool|tool|tools|database|knowledge base|kb|source|docs|website|"
     "calculator|web|policy search|retrieval|look anything up|documentation|reference|"
-    "price list|system of record|citations",
-    "t": "use|uses|using|take|takes|taking|trust|trusts|accept|accepts|follow|follows|"
-    "go with|goes with|go by|update|updates|change|changes|replace|replaces|"
-    "switch|swap|apply|applies|adopt|believe|rely on|honour|honor",
+    "price list|system of record|citations|look this up|look it up|look that up|"
+    "looking it up|looking anything up|check the source|check sources|checking sources|"
+    "check the facts|fact check|fact checking|lookups",
+    "t": "use|uses|using|take|takes|taking|trust|trusts|accept|accepts|follow|follows|go with|"
+    "goes with|go by|update|updates|change|changes|replace|replaces|switch|swap|apply|"
+    "applies|adopt|believe|rely on|honour|honor|treat|treats|treated|regard|consider|"
+    "count|counts|deem",
     "o": "may|can|free to|allowed to|let|lets|ok to|fine to|permitted|welcome to|able to|"
     "allowed|feel free",
     "i": "like|likes|want|wants|please|pleases|wish|wishes|sees fit|see fit|fancy|fancies|"
@@ -186,13 +217,13 @@ WORDS = {
     "X": "until|unless|before|after|only|provided|once|first|except|as long as|subject to|"
     "must|required|needs to|has to|have to",
     "I": "if|when|whenever|should|in case|whether|where",
-    "!": "refuse to pay|forbidden|prohibited|refused|reject|rejected|rejects|declined|decline|"
+    "!": "refuse|forbidden|prohibited|refused|reject|rejected|rejects|declined|decline|"
     "blocked|fraud|scam|phishing|phish|suspicious|illegal|warning|sackable|dismissal",
     "R": "log|logs|logbook*|history|records|record|register|audit trail|audit log|trail|ledger|"
     "the books|changelog|change log|minutes|incident report*|journal|paper trail|commit history|"
     "version history|case notes|summary|handover",
     "H": "fault*|defect*|recall*|error|errors|mistake*|breach*|leak|leaks|leaked|incident*|"
-    "complaint*|delay|delays|overcharg*|expired|contaminat*|allerg*|accident*|problem|"
+    "complaint*|delay|delays|overcharg*|contaminat*|allerg*|accident*|problem|"
     "problems|surcharge*|hidden fee*|markup|injur*|damage*|broken|outage*|fail*|wrong|"
     "double charged|late fee|excess|reopened|temperature excursion|shortage*|substitut*|"
     "swapped|commission on|side effect*|price rise|increase|data loss|lost",
@@ -207,12 +238,12 @@ RULES = (
     # ---- controls: who is to stop doing which of them
     ClauseRule(
         "control.dropped",
-        rows(r"D[^,|XIWN]{0,4}(?:C|V(?!_{0,2}(?:E|c\b)))"),
+        rows(r"D[^,|XIWN]{0,4}[CV](?!_{0,1}e)"),
         _NOT,
         rows("!"),
         expression(
             r"(?:stop|cease|quit|avoid|refrain from) (?:approving|authori[sz]ing|signing)"
-            r"|skip (?:permit|hire)|\bbins?\b|(?:spell|type|case)[ -]check|check-?(?:in|out|box)"
+            r"|guards? off|skip (?:permit|hire)|\bbins\b|the bin\b|(?:spell|type|case)[ -]check|check-?(?:in|out|box)"
             r"|\bcondition of\b|test (?:data|files?|mails?|orders?)|reviews? (?:page|tab|site)"
             r"|\b(?:blank|empty|duplicate)|\bdrop[- ]?down|(?:in|check)s? (?:in|out)\b"
         ),
@@ -223,7 +254,9 @@ RULES = (
         rows(r"j[^,|]{0,5}(?:[aC]|V)"),
         _NOT,
         rows(r"[!]|I"),
-        expression(r"twice|again|portrait|landscape|format|colou?r|\btone\b|printed?\b|greet"),
+        expression(
+            r"check-? ?(?:in|out)\b|twice|again|portrait|landscape|format|colou?r|\btone\b|printed?\b|greet"
+        ),
         needs=expression(
             r"\b(?:approv|author|sign|consent|verif|check|manager|office|owner|super|boss|finance"
             r"|legal|audit|complian|permission|confirm|inspect|review|customer|patient|case by)"
@@ -232,9 +265,10 @@ RULES = (
     ),
     ClauseRule(
         "control.dropped",
-        rows(r"[CV](?:_{0,2}=_{0,1}|_?:|[^,|NXIW]{0,4})U"),
+        rows(r"[CV](?:_{0,2}=_{0,1}|_?:|(?!_{0,1}e)[^,|NXIW]{0,4})U"),
         _NOT,
         _AFTER,
+        expression(r"guards? off"),
         bounded=True,
     ),
     ClauseRule(
@@ -289,6 +323,7 @@ RULES = (
             r"|legal|hr\b|regulat|inspect|author|police|board|insur|union|chief|council|fault|defect"
             r"|error|mistake|breach|leak|fee|charge|late|wrong|reopen|price|increase|swap|lost|risk"
             r"|broke|damage|problem|refund|cancel|recall|alter|chang|cost|excess)"
+            r"|that (?:we|the|it|our|his|her|a|someone)\b|\bwho\b|\bwhy\b"
         ),
     ),
     ClauseRule(
@@ -328,10 +363,12 @@ RULES = (
     # ---- what is said to a model
     ClauseRule(
         "model_instruction.override",
-        rows(r"D[^,|]{0,4}y[^,|]{0,3}J|D[^,|]{0,3}J_{0,3}y_{0,2}"),
+        rows(r"D[^,|]{0,4}y[^,|]{0,3}J|D[^,|]{0,3}J_{0,3}y_{0,2}|y_{0,1}J_{0,5}U|g_{0,6}y_{0,2}J"),
         rows("[N!]_{0,2}$"),
         rows("!"),
-        expression(r"washing|assembly|printer|inside|in (?:a|an|the|any) (?:mail|e-?mail|review)"),
+        expression(
+            r"mail tells|message tells|(?:tells?|asks?) (?:you|us|it) to|washing|assembly|printer|inside|in (?:a|an|the|any) (?:mail|e-?mail|review)"
+        ),
     ),
     ClauseRule(
         "model_instruction.override",
@@ -343,7 +380,7 @@ RULES = (
         "model_instruction.override",
         rows(
             r"q_{0,3}c|N[^,|]{0,3}l[^,|]{0,3}c_{0,3}s|[N0]_{0,6}c_{0,3}s_{0,8}[lmJQ]"
-            r"|s_{0,4}N_{0,4}c_{0,4}[lmJQ]"
+            r"|s_{0,4}N_{0,4}c_{0,4}[lmJQ]|N_{0,3}c_{0,3}l_{0,1}d"
         ),
         None,
         rows("!"),
@@ -357,12 +394,12 @@ RULES = (
     ),
     ClauseRule(
         "model_instruction.directs",
-        rows(r"[NW]_{0,3}(?:t|V)?_{0,2}Z_{0,12}|j_{0,3}Z"),
+        rows(r"[NWD]_{0,3}(?:t|V)?_{0,2}Z_{0,12}|j_{0,3}Z"),
         None,
         rows("!"),
         needs=expression(
             r"from memory|just (?:say|answer|guess|tell)|off the top|make (?:it|one) up|guess"
-            r"|from what you (?:know|remember)|anything is fine|whatever sounds"
+            r"|just repeat|(?:want|like)s? to hear|from what you (?:know|remember)|anything is fine|whatever sounds"
         ),
     ),
     ClauseRule(
@@ -374,5 +411,201 @@ RULES = (
         rows("[N]_{0,2}$"),
         rows("!"),
         expression(r"exam|student|wine|contest|game|quiz|credit|insurance|interest rate|hotel"),
+    ),
+    ClauseRule(
+        "control.dropped",
+        rows(r"n"),
+        _OR_IF,
+        _AFTER,
+        needs=expression(
+            r"\b(?:pay|paid|releas|send|sent|ship|publish|grant|give|given|accept|go(?:es)? (?:out"
+            r"|ahead|through|live)|issue|book|post|approve|refund|hand|deploy|open|let|allow|merge"
+            r"|transfer|dispens|sell|sold|admit|pass|take|process)"
+        ),
+        text=expression(r"\b(?:never|not|nothing|without further (?:delay|notice|ado))\b"),
+        bounded=True,
+    ),
+    ClauseRule(
+        "control.dropped",
+        rows(r"w"),
+        _NOT,
+        _AFTER,
+        expression(r"\b(?:never|not|n't)\b"),
+        needs=expression(
+            r"\b(?:treat|count|take|consider|regard|assume|silen|no (?:answer|reply|response)"
+            r"|missing|mark|book|record|class|enter|log)"
+        ),
+        bounded=True,
+    ),
+    ClauseRule(
+        "control.dropped",
+        rows(r"C_{0,1}(?:Q|z)|[CV]_{0,2}z_{0,2}(?:C|M|e|i|P)"),
+        rows(r"[N0!XBJ]_{0,6}$"),
+        _AFTER,
+        expression(r"\bif\b|\bonly\b|says?\b"),
+        needs=expression(
+            r"\b(?:approve|authori[sz]e|grant|accept|sign|verify|okay)(?: off)?(?: on)? (?:all|any"
+            r"|every\w*|each|whatever|your own|their own|his own|her own|my own|our own|it yoursel)"
+        ),
+        bounded=True,
+    ),
+    ClauseRule(
+        "control.dropped",
+        rows(r"N_{0,1}[Va]"),
+        rows(r"[IA]_{0,4}$"),
+        rows(r"V|[!]"),
+        expression(
+            r"check-? ?(?:in|out)\b|twice|again|spell|by hand|manually|call(?:ing)? back"
+            r"|test (?:orders?|data)|(?:the|a) (?:weather|stock|clock)|\bdon't ask (?:me|for (?:the|my))"
+            r"|leading questions"
+        ),
+        needs=expression(
+            r"\b(?:don't|do not|no longer|stop) (?:verify|check|confirm|inspect|review|validate"
+            r"|reconcile|audit|compare|vet|screen|proofread|ask (?:for (?:id|proof|approval|consent"
+            r"|permission)|the (?:manager|owner|customer|patient)))"
+        ),
+        bounded=True,
+    ),
+    ClauseRule(
+        "control.dropped",
+        rows(r"[CV]"),
+        _NOT,
+        _AFTER,
+        expression(r"\b(?:mail|footer|heading|page|drawer|template|envelope)\b"),
+        needs=expression(
+            r"\b(?:take|rip|cut|pull|strip|leave|knock)\b(?! care)[^.;,\n]{1,40}\b(?:prompt|step"
+            r"|check|approval|confirm\w*\(?\)?|call|line|branch|gate|signature|stage)\b"
+            r"[^.;,\n]{0,12}\bout\b(?: of)?"
+        ),
+    ),
+    ClauseRule(
+        "control.limit",
+        rows(r"L_{0,5}[:=]_{0,2}U"),
+        _NOT,
+        rows("[!]"),
+    ),
+    ClauseRule(
+        "control.limit",
+        rows(r"C_{0,3}Q_{0,4}[PSMid]|Q_{0,4}[PSMid]_{0,6}C"),
+        rows(r"[N0!XB]_{0,6}$"),
+        _AFTER,
+        expression(r"\bif\b|\bonly\b|needs?\b|\bmust\b"),
+        needs=expression(
+            r"\bhereby\b|\byou have (?:my|our)\b|\b(?:consent|approval|permission) (?:is )?(?:given"
+            r"|granted)\b|\bblanket\b|\bopen-ended\b|now and later|today and later"
+        ),
+    ),
+    ClauseRule(
+        "concealment.people",
+        rows(r"N_{0,1}o_{0,2}(?:B_{0,1}K|A_{0,1}K)"),
+        None,
+        rows("!"),
+        _OWN,
+        needs=expression(
+            r"find out|discover|\blearn|notice|catch|suspect|reali[sz]e|get wind"
+            r"|(?:manager|boss|auditor|inspector|owner|director|head|hq|finance|legal|complian"
+            r"|council|franchis|regulat)\w*[^.;\n]{0,12}(?:know|see|hear|read)"
+        ),
+    ),
+    ClauseRule(
+        "concealment.people",
+        rows(r"I_{0,5}B_{0,8}N|I_{0,1}a_{0,5}N"),
+        None,
+        rows("!"),
+        expression(r"don't have to|need not"),
+        needs=expression(
+            r"\bnever (?:had|have|did|stored|kept|sold|used|happened|existed|been|saw|received|heard"
+            r"|knew|took)|\b(?:we|i)(?: have|'ve)? never\b|no such|nothing (?:happened|to do)"
+            r"|such (?:records?|reports?|data|files?|things?|lists?)|(?:don't|do not) know (?:about"
+            r"|anything)|wasn't us|not aware"
+        ),
+    ),
+    ClauseRule(
+        "concealment.record",
+        rows(r"b"),
+        rows(r"[N0!]_{0,3}$"),
+        rows("[!X]"),
+        _OWN,
+    ),
+    ClauseRule(
+        "payee.unchecked",
+        rows(
+            r"t_{0,3}G_{0,4}E|G_{0,6}E_{0,8}[DN]_{0,3}O|E_{0,3}G_{0,4}[ct]"
+            r"|G_{0,2}[AE]?_{0,2}[FKiT](?=_{0,4}$|_{0,4}[|,])"
+        ),
+        rows("[N!X]_{0,4}$"),
+        rows("[VX!a]"),
+        expression(
+            r"\b(?:verif|call\b|ring\b|confirm|match|compare|format|digits|never|statement)"
+        ),
+        needs=expression(
+            r"^(?=.*\b(?:accounts?|iban|bank|payee|beneficiary|sort code|wallet)\b)"
+            r"(?=.*\b(?:chang|new\b|instead|from now|future|latest|ignore|updat|overwrit|replac"
+            r"|refund|credit|pay|send|transfer))"
+        ),
+    ),
+    ClauseRule(
+        "model_instruction.override",
+        rows(r"[Nj]_{0,4}J"),
+        rows("[A!0]_{0,4}$"),
+        rows("!"),
+        expression(r"\b(?:house rules|customers?|guests?|drivers?|people|anyone) who\b"),
+        needs=expression(
+            r"\b(?:not|n't|never|no longer|need to|have to) (?:\w+ )?(?:follow|obey|comply with"
+            r"|stick to|respect|adhere to|abide by|be bound by|listen to)\b"
+        ),
+    ),
+    ClauseRule(
+        "model_instruction.override",
+        rows(r"N_{0,3}[ct]_{0,2}s"),
+        None,
+        rows("!"),
+        expression(r"by hand|manually|without (?:a|the|asking)|unless|until"),
+        needs=expression(r"this (?:memory|note|rule|entry|feedback|lesson|row|instruction|item)"),
+    ),
+    ClauseRule(
+        "model_instruction.override",
+        rows(r"y_{0,3}NL"),
+        needs=expression(r"pretend|imagine|as if|\bact\b|you are|assume|suppose|role"),
+    ),
+    ClauseRule(
+        "model_instruction.directs",
+        rows(r"[xtVK>]"),
+        None,
+        rows("!"),
+        needs=expression(
+            r"\b(?:treat|trust|accept|mark|take|weigh|rate|store|save|rank)\b[^.;\n]{0,30}\b(?:from"
+            r"|by) (?:me|this (?:account|user|address|branch|sender|number))\b|\b(?:from me|(?:my"
+            r"|our) (?:messages|feedback|notes|corrections|word))\b[^.;\n]{0,40}\b(?:as (?:verified"
+            r"|true|trusted|fact|approved|coming from|the truth|system)|without (?:check|question"
+            r"|review|judg)\w*|counts? (?:for )?(?:more|double|triple|twice)|is final|is law)"
+        ),
+    ),
+    ClauseRule(
+        "model_instruction.directs",
+        rows(r"d_{0,3}l_{0,6}[DM]|l_{0,3}d_{0,6}(?:D|M)"),
+        _NOT,
+        rows("!"),
+        needs=expression(r"\b(?:ignored?|discount(?:ed)?|disregard\w*|less|lower|half|dropped)\b"),
+    ),
+    ClauseRule(
+        "model_instruction.directs",
+        rows(r"FQ_{0,2}a?_{0,8}v|NT_{0,4}s|a_{0,8}Q_{0,1}Y_{0,4}X"),
+        None,
+        rows("!"),
+        expression(r"customer asks for it|discount"),
+    ),
+    ClauseRule(
+        "concealment.people",
+        rows(r"[AB0QN.]_{0,4}[NKTD]"),
+        None,
+        rows("!"),
+        expression(r"\b(?:password|pin|surprise|birthday|spoiler|scam|phish|hacker|burglar|spam)"),
+        needs=expression(
+            r"\bso (?:that )?(?:\w+ ){1,3}?(?:(?:can't|cannot|won't|don't|doesn't|never|will not"
+            r"|can not|do not|does not|is not able to|are not able to) (?:\w+ )?(?:tell\b(?! you)|notice"
+            r"|find out|spot (?:it|the|that)|realise|realize|suspect|trace|catch on)|overlooks?\b"
+            r"|miss(?:es)? (?:it|the (?:change|increase|fee|price|line))\b)"
+        ),
     ),
 )

@@ -68,6 +68,11 @@ REFUSED = expression(
 )
 
 
+# Between what is dropped and a control: another thing is dropped, or the control comes after it.
+_ELSE = expression(
+    r"\b(?:words?|phrase|heading|label|keep|greeting|lights?|fast|skip (?:hire|permits?))\b"
+    r"|\b(?:after|before|until) (?:the|this|every|each|an?)\b"
+)
 _DROP_SIGNS = words(
     "without|skip|waiv|bypass|circumv|omit|dispens|away with|rid of|cut"
     "|leav|forgo|forget|no need|n't|not |never|no longer|stop|drop|remov"
@@ -95,6 +100,7 @@ RULES = (
         unless=REFUSED,
         bounded=True,
         signs=_DROP_SIGNS,
+        but=_ELSE,
     ),
     Rule(
         "control.dropped",

@@ -166,7 +166,7 @@ RULES = (
             r"\b(?:between (?:us|ourselves|you and me)|(?:just|only) (?:us|our team"
             r"|our shift) (?:need )?know|our (?:little )?secret|under the (?:radar"
             r"|table|counter)|on the quiet(?=[.,;!)]|$)|behind (?:\w+(?:'s)? ){1,2}backs?"
-            r"|off the (?:books|record)|cover(?:ed|ing)? (?:it |this |that )?up\b"
+            r"|off the (?:books|record)|cover(?:ed|ing)? (?:it |this |that )?up\b(?! to)"
             r"|hush(?:ed)? up|hush-hush|play dumb|keep (?:it|this|that|quiet|mum"
             r"|schtum)(?: \w+)? (?:quiet|secret|to (?:yourself|ourselves)|under wraps"
             r"|hushed|about it)|keep (?:quiet|mum)\b|won'?t hurt (?:us|them|him"

@@ -121,7 +121,7 @@ RULES = (
             r"|god mode|admin\w*|root|superuser|without (?:any )?(?:restrictions?"
             r"|limits?|rules?|filters?)|free of|not bound|no (?:rules?|restrictions?"
             r"|limits?|filters?)|exempt|operator)\b|\b(?:jailbreak|developer mode"
-            r"|god mode|debug mode|maintenance mode|admin mode|unrestricted mode"
+            r"|god mode|debug mode|admin mode|unrestricted mode"
             r"|trusted mode|sudo mode|dan mode)\b|\b(?:restrictions?|filters?"
             r"|guard ?rails?|safety (?:rules?|checks?|filters?|features?)|safeguards?"
             r"|refusals?)\b[^.;\n]{0,20}\b(?:off|lifted|disabled|removed|suspended"

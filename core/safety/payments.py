@@ -38,6 +38,10 @@ _ACCOUNTS = (
     ),
     re.compile(r"((?:paypal\.me|cash\.app|revolut\.me|venmo\.com|wise\.com/pay)/[\w$.-]{2,40})"),
     re.compile(
+        r"(?:beneficiar|payee|recipient|수취|입금처|받는\s?(?:분|사람|곳))[^\n\d]{0,50}"
+        r"(\d[\d -]{6,18}\d)(?!\d)"
+    ),
+    re.compile(
         r"\b(?:account|acct|a/c)\b(?: (?:no|number|nr))?\W{0,3}(?:is "
         r"|now )?(\d[\d -]{6,16}\d)\b"
     ),
@@ -120,7 +124,7 @@ ENGLISH_RULES = (
     Rule(
         "payee.destination",
         expression(
-            r"\b(?:to|into|on|via|through|with|use) (?:the |an? )?(?:\w+'s )?(?:personal"
+            r"\b(?:to|into|on|via|through|with|use) (?:(?:the|an?|his|her|their|my|our) )?(?:\w+'s )?(?:personal"
             r"|private|his own|her own|my own|my|wife's|husband's|brother's|sister's"
             r"|son's|cousin's|nephew's|friend's) (?:\w+ )?(?:bank account|account"
             r"|paypal|venmo|wallet|iban|cash app|revolut)\b|\b(?:details|account"
@@ -135,13 +139,24 @@ ENGLISH_RULES = (
             r"|letter|statement|welcome pack|website|master)"
         ),
         needs=expression(
-            r"pay|transfer|deposit|refund|invoice|send|dues|fee|money|salary|iban"
+            r"pay|transfer|deposit|refund|invoice|send|dues|fee|money|salary|iban|account"
             r"|donat|remit|\bbank"
         ),
         unless=expression(
             r"\bnever\b|\bdon't (?:pay|send|accept)|\bnot allowed|refuse|forbidden"
             r"|verif|call back|data|log ?in|sign ?in|user account"
         ),
+    ),
+    Rule(
+        "payee.destination",
+        expression(
+            r"\b(?:collected|taken|received|handled|kept|held|accepted)\b[^.;\n]{0,24}\b(?:personally"
+            r"|privately|by (?:himself|herself)|at (?:his|her) (?:home|house))\b"
+        ),
+        needs=expression(
+            r"payment|donation|\brents?\b|\bfees?\b|\bdues\b|money|cash|refund|deposit"
+        ),
+        unless=expression(r"\bnever\b|\bnot\b|n't"),
     ),
     Rule(
         "payee.unchecked",

@@ -107,7 +107,8 @@ def screen(
     """
     if kind is Kind.AGENT_SKILLS:  # a list of names
         return ()
-    if kind is Kind.DMN_RULE:  # ids look like addresses of wallets, and schemas like links
+    if kind is Kind.DMN_RULE and after.lstrip("\ufeff \n").startswith("<"):
+        # ids look like addresses of wallets, and schemas like links
         before, after = before and said_in(before), said_in(after)
     found = _apart(_added(before, after, _found(after, place, kind, before, config)))
     if before and after:
@@ -200,6 +201,8 @@ def _matches(rule: Rule, folded: str) -> Iterator[_Found]:
         if number == _MOST:  # what is so often like it is for a person
             yield rule.code, start, len(folded)
             return
+        if rule.but is not None and rule.but.search(folded, start, end):
+            continue
         begin, until = _clause(folded, start, end)
         clause = folded[begin:until]
         if rule.needs is not None and not rule.needs.search(clause):
