@@ -213,7 +213,8 @@ class Reading(NamedTuple):
             found = folded[self.starts[first] : self.ends[last - 1]]
             if bool(_HANGUL.search(found)) is not rule.korean:
                 continue
-            clause = folded[self.starts[begin] : self.ends[end - 1]]
+            until = self.starts[end] if end < len(self.letters) else len(folded)
+            clause = folded[self.starts[begin] : until]
             if rule.text and rule.text.search(clause):
                 continue
             if rule.needs and not rule.needs.search(clause):

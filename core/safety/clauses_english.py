@@ -25,13 +25,14 @@ WORDS = {
     "on the nod|without further|without looking|without reading|without opening|"
     "without counting|without seeing",
     # people and what is theirs
-    "A": "customer*|client*|guest*|patient*|parent*|family|families|relative*|claimant*|tenant*|"
-    "member|members|user|users|passenger*|buyer*|subscriber*|staff|team|colleague*|employee*|"
-    "resident*|student*|borrower*|applicant*|donor*|visitor*|supplier*|landlord*|partner*|"
-    "policyholder*|policy holder*|insured|driver*|carrier*|broker*|vendor*|caller*|pupil*|"
-    "worker*|shopper*|consumer*|participant*|candidate*|payer*|"
-    "everyone else|the rest of us|anyone outside|outsider*|other teams|other team|other shift|"
-    "the other shift|tenants",
+    "A": "customer*|client*|guest*|patient*|parent*|family|families|relative*|claimant*|"
+    "tenant*|member|members|user|users|passenger*|buyer*|subscriber*|staff|team|"
+    "colleague*|employee*|resident*|student*|borrower*|applicant*|donor*|visitor*|"
+    "supplier*|landlord*|partner*|policyholder*|policy holder*|insured|driver*|carrier*|"
+    "broker*|vendor*|caller*|pupil*|worker*|shopper*|consumer*|participant*|candidate*|"
+    "payer*|everyone else|the rest of us|anyone outside|outsider*|other teams|other team|"
+    "other shift|the other shift|tenants|opposing side|the other side|bidder*|"
+    "advertiser*|player*|reader*|landlady",
     "B": "manager*|boss*|supervisor*|team lead|team leads|team leader*|superior*|director*|"
     "owner|owners|management|hq|head office|headquarters|area office|central office|"
     "finance|accounting|accountant*|auditor*|internal audit|compliance|legal|lawyer*|hr|"
@@ -44,7 +45,8 @@ WORDS = {
     "security team|infosec|watchdog|oversight|headmaster|headteacher|head teacher|"
     "governance|upstairs|leadership|higher ups|higher up|franchisor*|main office|"
     "someone from the council|accounts department|home office|corporate|group office|"
-    "school board",
+    "school board|court|courts|counsel|opposing counsel|sponsor*|licensor|donor board|"
+    "external examiner|ethics committee|steering committee",
     "r": "me|my|mine|myself|our|ours|us|we|i|i'm",
     "y": "you|your|yours|you're|yourself|you've|you'll|you'd",
     "z": "itself|themselves|himself|herself|alone|unaided|single handed|single handedly|solo|"
@@ -56,10 +58,11 @@ WORDS = {
     "W": "without|sans|minus|absent|lacking|missing|in the absence of",
     "j": "need not|needn't|no need|not need|don't need|doesn't need|does not need|do not need|"
     "no reason|no point|no business|no call|not necessary|unnecessary to|don't have to|"
-    "do not have to|doesn't have to|does not have to|not have to|no longer need|no longer needs|"
-    "never mind|don't bother|do not bother|not bother|don't worry about|no use|"
-    "isn't necessary|is not necessary|not obliged|won't need|not required to|aren't required to|"
-    "no obligation|has no need|have no need|has no right|no longer required to",
+    "do not have to|doesn't have to|does not have to|not have to|no longer need|"
+    "no longer needs|never mind|don't bother|do not bother|not bother|don't worry about|"
+    "no use|isn't necessary|is not necessary|not obliged|won't need|not required to|"
+    "aren't required to|no obligation|has no need|have no need|has no right|"
+    "no longer required to|need never|needs never|needn't ever|no cause",
     "D": "skip|skips|skipped|skipping|drop|drops|dropped|dropping|waive*|waiving|bypass*|"
     "omit*|ignor*|disregard*|remov*|disabl*|suspend*|scrap|scrapped|scrapping|abolish*|"
     "cancel|cancels|cancelled|cancelling|forget|forgo|forego|avoid|avoids|stop|stops|"
@@ -82,7 +85,9 @@ WORDS = {
     "not needed|isn't needed|isn't required|no longer needed|no longer required|"
     "no longer applies|does not apply|doesn't apply|not apply|on hold|paused|for show|"
     "a joke|false|out of date|outdated|expired|void|invalid|no longer valid|superseded|"
-    "dead|passe|not performed|no longer performed|no longer done|not happening",
+    "dead|passe|not performed|no longer performed|no longer done|not happening|"
+    "as a suggestion|as suggestions|as advice|as optional|as a joke|as noise|"
+    "as background|as a recommendation|as guidance only|as decoration",
     "c": "revise*|revising|amend*|edit|edits|edited|contradict*|merge*|modify*|modified|"
     "alter*|rewrite|rewritten|rewrites|overwrite*|overwritten|overwriting|supplant*|"
     "revoke*|retract*|correct this|be changed|be updated|be replaced|be removed|"
@@ -104,7 +109,9 @@ WORDS = {
     "K": "know|knows|learn|learns|hear|hears|see|sees|read|reads|notice|notices|find out|"
     "finds out|discover*|aware|visible|visibility|suspect*|realise*|realize*|get wind|"
     "gets wind|catch on|be told|be informed|be notified|opens|looks at|gets to see|"
-    "show up|shows up|turn up|traceable|come up|appear|appears",
+    "show up|shows up|turn up|traceable|come up|appear|appears|find its way|end up|"
+    "ends up|wind up|make it into|makes it into|make its way|surface|go into|goes into|"
+    "get into",
     "F": "say|says|answer|answers|reply|replies|respond|responds|claim|claims|state|states|"
     "insist|insists|pretend|pretends|deny|denies|tell them|tell him|tell her|tell people|"
     "blame|act as if|make out|maintain that|swear|reads out|dictates|quotes|recite|gives|"
@@ -142,7 +149,8 @@ WORDS = {
     "withdrawal*|payout*|petty cash|transfer limit|goodwill|write off*|reimburse*|payment*",
     # money and where it goes
     "P": "pay|pays|paid|paying|wire|wires|wired|remit*|deposit|deposits|settle|settles|"
-    "transfer|transfers|reroute|redirect|route payments|send the money|payable|route",
+    "transfer|transfers|reroute|redirect|route payments|send the money|payable|route|"
+    "monies|funds|proceeds|lands in|land in",
     "G": "account|accounts|iban|bank details|bank|beneficiary|payee|wallet|sort code|"
     "account number|account numbers|bank account|bank accounts|account details|payment details|"
     "banking details|remittance details|remittance address|bank data|account no",
@@ -191,7 +199,8 @@ WORDS = {
     "f": "facts|figures|data|truth|reality|numbers|sources|reviews show|evidence shows|"
     "the record|what happened|results|statistics|readings|dashboard|report shows|"
     "test results|the truth|ledger says|system shows|studies|research|science|the law|"
-    "lab results|label says|records say|the tests",
+    "lab results|label says|records say|the tests|content|what the log says|reading|"
+    "measurements",
     "v": "best|safest|cheapest|fastest|number one|top choice|unbeatable|flawless|risk free|"
     "guaranteed|on target|on track|perfectly safe|completely safe|fully compliant|"
     "compliant|no problem|no issues|no risk|all good|market leader|unrivalled|"
@@ -281,7 +290,7 @@ RULES = (
     # ---- limits
     ClauseRule(
         "control.limit",
-        rows(r"L_{0,2}[:=I]_{0,1}[0]|L_{0,6}9|[0]_{0,1}L(?=[,:|]|$)"),
+        rows(r"L_{0,2}[:=I]_{0,2}[0]|L_{0,6}9|[0]_{0,1}L(?=[,:|]|$)"),
         _NOT,
         rows("[!]"),
         expression(r"phone|account no|tracking|serial|order no|\bnone of\b"),
@@ -323,7 +332,7 @@ RULES = (
             r"|legal|hr\b|regulat|inspect|author|police|board|insur|union|chief|council|fault|defect"
             r"|error|mistake|breach|leak|fee|charge|late|wrong|reopen|price|increase|swap|lost|risk"
             r"|broke|damage|problem|refund|cancel|recall|alter|chang|cost|excess)"
-            r"|that (?:we|the|it|our|his|her|a|someone)\b|\bwho\b|\bwhy\b"
+            r"|that (?:we|the|it|our|his|her|a|someone)\b|\babout\b|\bwho\b|\bwhy\b"
         ),
     ),
     ClauseRule(
@@ -388,7 +397,9 @@ RULES = (
     ),
     ClauseRule(
         "model_instruction.directs",
-        rows(r"[g]_{0,4}f_{0,12}[Fv]|[FTv]_{0,10}g_{0,3}f|I_{0,3}a_{0,10}Q_{0,2}F_{0,8}v"),
+        rows(
+            r"[g]_{0,4}[fR]_{0,12}[Fv]|[FTv]_{0,10}g_{0,4}[fRZ]|x_{0,4}g|I_{0,3}a_{0,10}Q_{0,2}F_{0,8}v"
+        ),
         rows("[N]_{0,2}$"),
         rows("!"),
     ),
@@ -486,12 +497,12 @@ RULES = (
     ),
     ClauseRule(
         "control.limit",
-        rows(r"C_{0,3}Q_{0,4}[PSMid]|Q_{0,4}[PSMid]_{0,6}C"),
+        rows(r"C_{0,2}Q(?=_{0,2}$|,|[|])|C_{0,3}Q_{0,4}[PSMid]|Q_{0,4}[PSMid]_{0,6}C"),
         rows(r"[N0!XB]_{0,6}$"),
         _AFTER,
         expression(r"\bif\b|\bonly\b|needs?\b|\bmust\b"),
         needs=expression(
-            r"\bhereby\b|\byou have (?:my|our)\b|\b(?:consent|approval|permission) (?:is )?(?:given"
+            r"(?:permission|consent|approval|clearance)\b[^.;\n]{0,12}(?:granted|given)\b|\bhereby\b|\byou have (?:my|our)\b|\b(?:consent|approval|permission) (?:is )?(?:given"
             r"|granted)\b|\bblanket\b|\bopen-ended\b|now and later|today and later"
         ),
     ),
@@ -606,6 +617,45 @@ RULES = (
             r"|can not|do not|does not|is not able to|are not able to) (?:\w+ )?(?:tell\b(?! you)|notice"
             r"|find out|spot (?:it|the|that)|realise|realize|suspect|trace|catch on)|overlooks?\b"
             r"|miss(?:es)? (?:it|the (?:change|increase|fee|price|line))\b)"
+        ),
+    ),
+    ClauseRule(
+        "payee.destination",
+        rows(r"[PM]_{0,10}G_{0,5}[NDg]"),
+        rows("[N!X]_{0,4}$"),
+        rows("[VX!a]"),
+        expression(r"\b(?:verif|call|ring|confirm|match|compare|format|digits|closed?|login)"),
+        needs=expression(r"\b(?:now|instead|going forward|from (?:now|today|\w+day))\b"),
+    ),
+    ClauseRule(
+        "model_instruction.override",
+        rows(r"[id].{0,3}"),
+        rows("[N!]_{0,4}$"),
+        rows("[!]"),
+        needs=expression(
+            r"\b(?:requests?|messages?|anything|whatever|orders?|feedback|instructions?)\b[^.;\n]{0,24}"
+            r"\b(?:from|in|on|via) this (?:channel|account|number|address|thread|inbox|user|group)\b"
+            r"[^.;\n]{0,24}\b(?:allowed|approved|granted|trusted|exempt|permitted|unrestricted"
+            r"|(?:no|without) (?:limits?|checks?|questions?|restrictions?)|pre-?approved)"
+        ),
+    ),
+    ClauseRule(
+        "concealment.record",
+        rows(r"[NW]R"),
+        None,
+        rows("[!]"),
+        _OWN,
+        needs=expression(
+            r"\b(?:don't|do not|never|without) (?:log|record|minute|journal)(?:ging|ing)?"
+            r"(?:\s*[.;,)\n]|\s*$| (?:it|this|these|them|any of|that)\b)"
+        ),
+    ),
+    ClauseRule(
+        "model_instruction.override",
+        rows(r"[tD]_{0,10}y_{0,6}U"),
+        rows("[N!]_{0,2}$"),
+        needs=expression(
+            r"\bas (?:an? )?(?:suggest\w+|advice|optional|joke|noise|background|recommend\w+|decoration)"
         ),
     ),
 )

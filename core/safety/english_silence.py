@@ -64,6 +64,7 @@ _STYLE = (
     r"|abbreviations?|commas?|tables?|headings?|fonts?|decimals?|jargon"
     r"|slang|first names?|competitors?|opinions?|swear\w*|adjectives?"
     r"|hashtags?|greetings?|sign-?offs?|acronyms?|caps|capital\w*|signatures?"
+    r"|pages?|cover|logos?|charts?|titles?|headers?|footers?|nicknames?|internal|drafts?"
     r"|politics|religion|apolog\w+|please|sorry|words?)"
 )
 ORDINARY = expression(
@@ -163,7 +164,7 @@ RULES = (
     Rule(
         "concealment.people",
         expression(
-            r"\b(?:between (?:us|ourselves|you and me)|(?:just|only) (?:us|our team"
+            r"\b(?:(?<!, )between (?:us|ourselves|you and me)|(?:just|only) (?:us|our team"
             r"|our shift) (?:need )?know|our (?:little )?secret|under the (?:radar"
             r"|table|counter)|on the quiet(?=[.,;!)]|$)|behind (?:\w+(?:'s)? ){1,2}backs?"
             r"|off the (?:books|record)|cover(?:ed|ing)? (?:it |this |that )?up\b(?! to)"

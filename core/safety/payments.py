@@ -46,6 +46,7 @@ _ACCOUNTS = (
         r"|now )?(\d[\d -]{6,16}\d)\b"
     ),
 )
+_LONGEST_ACCOUNT = 24  # of letters and digits; what is longer is an address of a wallet
 _MONEY = re.compile(
     r"\b(?:pay|paid|payment|payable|payout|invoices?|remit\w*|transfer\w*"
     r"|deposit\w*|refunds?|salar\w+|donat\w+|rent|wire|beneficiary|payee"
@@ -124,9 +125,9 @@ ENGLISH_RULES = (
     Rule(
         "payee.destination",
         expression(
-            r"\b(?:to|into|on|via|through|with|use) (?:(?:the|an?|his|her|their|my|our) )?(?:\w+'s )?(?:personal"
+            r"\b(?:to|into|on|via|through|with|uses?) (?:(?:the|an?|his|her|their|my|our) )?(?:\w+'s )?(?:personal"
             r"|private|his own|her own|my own|my|wife's|husband's|brother's|sister's"
-            r"|son's|cousin's|nephew's|friend's) (?:\w+ )?(?:bank account|account"
+            r"|son's|cousin's|nephew's|friend's) (?:\w+ )?(?:bank account|account|card"
             r"|paypal|venmo|wallet|iban|cash app|revolut)\b|\b(?:details|account"
             r"|iban|bank\w*|address|number|link)\b[^.;\n]{0,40}\b(?:on (?:the"
             r"|their|our) (?:\w+ )?(?:invoices?|contracts?|letters?|statements?"
@@ -194,8 +195,11 @@ def accounts(folded: str) -> Iterator[Found]:
         for one in pattern.finditer(folded):
             digits = [char for char in one[1] if char.isdigit()]
             start, end = one.span(1)
-            around = folded[max(0, start - 30) : end + 24].split("\n")
-            if len(digits) < 8 and not set("/@") & set(one[1]):
+            around = (
+                folded[max(0, start - 30) : start].rpartition("\n")[2],
+                folded[end : end + 24].partition("\n")[0],
+            )
+            if len(digits) < 8 and not (set("/@") & set(one[1]) or len(one[1]) > _LONGEST_ACCOUNT):
                 continue
             if (
                 set(digits) == {"0"}
