@@ -10,7 +10,6 @@ once, by looking its words up; rules see a letter for a word, which costs them a
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -28,7 +27,7 @@ _CODE_NAME = re.compile(
     r"|(max|limit|limits|quota|cap|ceiling|threshold))(?:_|\(|$)"
 )
 # What need not have been done: "안 받아도", "못 했어도". Endings stand for all verbs.
-_EVEN_SO = re.compile(r"(?:안|못|미처).{1,4}?[아어여해와봐줘려켜돼겨둬써라랐]도")
+_EVEN_SO = re.compile(r"(?:안|못|미처).{1,4}?[아어여해와봐줘려켜돼겨둬써라랐셔러]도")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 
 
@@ -217,9 +216,15 @@ class Reading(NamedTuple):
             clause = folded[self.starts[begin] : until]
             if rule.text and rule.text.search(clause):
                 continue
-            if rule.needs and not rule.needs.search(clause):
-                continue
-            yield Said(rule.code, self.starts[first], self.ends[last - 1], rule.bounded)
+            span = (self.starts[first], self.ends[last - 1])
+            if rule.needs:
+                needed = rule.needs.search(clause)
+                if not needed:
+                    continue
+                if last - first == 1 and needed[0]:  # it is the words that say it
+                    at = self.starts[begin]
+                    span = (at + needed.start(), at + needed.end())
+            yield Said(rule.code, *span, rule.bounded)
 
 
 def _sign(word: str) -> str:
