@@ -170,7 +170,7 @@ def _found(
         found += code_findings(plain, folded, config, place, is_skill=is_skill)
     for code, start, end in found:
         yield (code, places[start], places[end - 1] + 1) if places else (code, start, end)
-    if any(sign in folded for sign in masking.SIGNS) or masking.DIGITS.search(text):
+    if masking.is_worth_a_look(text, folded):
         for hit in masking.sensitive(text):
             yield masking.code_of(hit.label), hit.start, hit.end
     if "[masked:" in text:
