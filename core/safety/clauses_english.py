@@ -166,7 +166,7 @@ WORDS = {
     "reviewer|reviewers|moderator*|the system that reads|reranker|summariser|summarizer|"
     "extractor",
     "J": "instruction*|prompt|prompts|rules|rule|guideline*|guidance|policy|policies|"
-    "directive*|system prompt|training|operator|developer*|configuration|safety rules|"
+    "directive*|system prompt|training|setup|operator|developer*|configuration|safety rules|"
     "standing orders|system message|guard rails|policy text|programming|constitution|"
     "base rules|manual|handbook|official",
     "s": "this row|this note|this rule|this message|this text|this entry|this feedback|"
@@ -254,7 +254,7 @@ RULES = (
             r"(?:stop|cease|quit|avoid|refrain from) (?:approving|authori[sz]ing|signing)"
             r"|guards? off|skip (?:permit|hire)|\bbins\b|the bin\b|(?:spell|type|case)[ -]check|check-?(?:in|out|box)"
             r"|\bcondition of\b|test (?:data|files?|mails?|orders?)|reviews? (?:page|tab|site)"
-            r"|\b(?:blank|empty|duplicate)|\bdrop[- ]?down|(?:in|check)s? (?:in|out)\b"
+            r"|(?:delete|remove) (?:the )?(?:blank|empty|duplicate)|\bdrop[- ]?down|(?:in|check)s? (?:in|out)\b"
         ),
         bounded=True,
     ),
@@ -410,7 +410,7 @@ RULES = (
         rows("!"),
         needs=expression(
             r"from memory|just (?:say|answer|guess|tell)|off the top|make (?:it|one) up|guess"
-            r"|just repeat|(?:want|like)s? to hear|from what you (?:know|remember)|anything is fine|whatever sounds"
+            r"|just repeat|confiden|with certainty|(?:want|like)s? to hear|from what you (?:know|remember)|anything is fine|whatever sounds"
         ),
     ),
     ClauseRule(
@@ -541,7 +541,7 @@ RULES = (
     ClauseRule(
         "payee.unchecked",
         rows(
-            r"t_{0,3}G_{0,4}E|G_{0,6}E_{0,8}[DN]_{0,3}O|E_{0,3}G_{0,4}[ct]"
+            r"t_{0,3}G_{0,6}E|G_{0,6}E_{0,8}[DN]_{0,3}O|E_{0,3}G_{0,4}[ct]"
             r"|G_{0,2}[AE]?_{0,2}[FKiT](?=_{0,4}$|_{0,4}[|,])"
         ),
         rows("[N!X]_{0,4}$"),

@@ -36,6 +36,7 @@ _ACCOUNTS = (
         r"\b(?:zelle|venmo|paypal|cash ?app|revolut|bizum|pix|interac|페이팔"
         r"|카카오페이|토스)\b[^\n]{0,40}?([\w.+-]{1,64}@[\w.-]{3,100})"
     ),
+    re.compile(r"\b(?:venmo|cash ?app|paypal|zelle|revolut|wise)\b[^\n]{0,12}?([@$][\w-]{3,40})"),
     re.compile(r"((?:paypal\.me|cash\.app|revolut\.me|venmo\.com|wise\.com/pay)/[\w$.-]{2,40})"),
     re.compile(
         r"(?:beneficiar|payee|recipient|수취|입금처|받는\s?(?:분|사람|곳))[^\n\d]{0,50}"
@@ -199,7 +200,7 @@ def accounts(folded: str) -> Iterator[Found]:
                 folded[max(0, start - 30) : start].rpartition("\n")[2],
                 folded[end : end + 24].partition("\n")[0],
             )
-            if len(digits) < 8 and not (set("/@") & set(one[1]) or len(one[1]) > _LONGEST_ACCOUNT):
+            if len(digits) < 8 and not (set("/@$") & set(one[1]) or len(one[1]) > _LONGEST_ACCOUNT):
                 continue
             if (
                 set(digits) == {"0"}

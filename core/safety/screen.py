@@ -17,10 +17,12 @@ from core.safety import (
     clauses_english,
     clauses_korean,
     english,
+    english_evasions,
     english_silence,
     english_to_models,
     hidden,
     korean,
+    korean_evasions,
     korean_to_models,
     masking,
     meanings,
@@ -29,16 +31,22 @@ from core.safety import (
 from core.safety.config import DEFAULT, ScreenConfig
 from core.safety.findings import PLACEHOLDER, finding, lines_around, severity_of
 from core.safety.rules import Rule
+from core.safety.signs import Index, letters_of
 
 _Found = tuple[str, int, int]
-_ENGLISH = (
-    *english.RULES,
-    *english_silence.RULES,
-    *english_to_models.RULES,
-    *payments.ENGLISH_RULES,
-    *meanings.ENGLISH_RULES,
+_ENGLISH = Index(
+    (
+        *english.RULES,
+        *english_silence.RULES,
+        *english_to_models.RULES,
+        *payments.ENGLISH_RULES,
+        *meanings.ENGLISH_RULES,
+        *english_evasions.RULES,
+    )
 )
-_KOREAN = (*korean.RULES, *korean_to_models.RULES, *meanings.KOREAN_RULES)
+_KOREAN = Index(
+    (*korean.RULES, *korean_to_models.RULES, *meanings.KOREAN_RULES, *korean_evasions.RULES)
+)
 _WORDS_OF_BOTH = clauses.Words(
     {
         letter: "|".join(filter(None, (clauses_english.WORDS.get(letter), korean)))
@@ -180,11 +188,12 @@ def _found(
 
 def _said(folded: str) -> Iterator[_Found]:
     """Yield what the rules of both languages find."""
+    letters = letters_of(folded)
     if _WORDS.search(folded):
-        for rule in _ENGLISH:
+        for rule in _ENGLISH.rules_for(letters):
             yield from _matches(rule, folded)
     if _HANGUL.search(folded):
-        for rule in _KOREAN:
+        for rule in _KOREAN.rules_for(letters):
             yield from _matches(rule, folded)
     reading = _WORDS_OF_BOTH.read(folded)
     for said in reading.matches_of(_CLAUSES, folded):
