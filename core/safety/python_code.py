@@ -18,7 +18,7 @@ from core.safety.python_names import (
     FETCHES,
     LOADS,
     REMOVES,
-    ROOTS,
+    BROAD,
     RUNS,
     SENDS,
 )
@@ -442,7 +442,7 @@ class _Program:
             return False
         if isinstance(node, ast.Constant):
             root = isinstance(node.value, str) and node.value not in (".", "*")
-            return root and bool(ROOTS.match(str(node.value)))
+            return root and bool(BROAD.match(str(node.value)))
         if isinstance(node, ast.Call):
             return self._is_broad_call(node, depth)
         if isinstance(node, ast.Subscript):

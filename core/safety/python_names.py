@@ -41,7 +41,7 @@ EVALUATES = {
 }
 LOADS = {"pickle.loads", "pickle.load", "marshal.loads", "dill.loads", "cloudpickle.loads"}
 REMOVES = re.compile(r"^(?:shutil\.rmtree|os\.(?:remove|unlink|rmdir|removedirs)|send2trash\.\w+)$")
-ROOTS = re.compile(
+BROAD = re.compile(
     r"^(?:" + ROOTS + r"|/|~/?|\.\.?/?|\*|[A-Za-z]:[\\/]*"
     r"|/\*\*?/.*|~/\*\*/.*|/\*\*?/?\*?|~/\*\*?|\$HOME)$"
 )

@@ -12,53 +12,12 @@ from fnmatch import fnmatchcase
 
 from core.decision_table.document.markup import said_in
 from core.domain.models import Finding, Kind, ScreenSeverity
-from core.safety import (
-    clauses,
-    clauses_english,
-    clauses_korean,
-    english,
-    english_evasions,
-    english_silence,
-    english_to_models,
-    hidden,
-    korean,
-    korean_evasions,
-    korean_to_models,
-    masking,
-    meanings,
-    payments,
-)
+from core.safety import hidden, masking, payments
 from core.safety.config import DEFAULT, ScreenConfig
 from core.safety.findings import PLACEHOLDER, finding, lines_around, severity_of
-from core.safety.rules import Rule
-from core.safety.signs import Index, letters_of
+from core.safety.said import ENDS, said
 
 _Found = tuple[str, int, int]
-_ENGLISH = Index(
-    (
-        *english.RULES,
-        *english_silence.RULES,
-        *english_to_models.RULES,
-        *payments.ENGLISH_RULES,
-        *meanings.ENGLISH_RULES,
-        *english_evasions.RULES,
-    )
-)
-_KOREAN = Index(
-    (*korean.RULES, *korean_to_models.RULES, *meanings.KOREAN_RULES, *korean_evasions.RULES)
-)
-_WORDS_OF_BOTH = clauses.Words(
-    {
-        letter: "|".join(filter(None, (clauses_english.WORDS.get(letter), korean)))
-        for letter, korean in {
-            **dict.fromkeys(clauses_english.WORDS, ""),
-            **clauses_korean.WORDS,
-        }.items()
-    }
-)
-_CLAUSES = (*clauses_english.RULES, *clauses_korean.RULES)
-_HANGUL = re.compile("[\uac00-\ud7a3]")
-_WORDS = re.compile("[a-z]{3}")
 _FORMS = str.maketrans("‘’‚“”„«»\u00a0\u3000：；（）", '\'\'\'"""""  :;()')
 _CODE = re.compile(
     r"```|~~~|\n {4}|\bskill|스킬|allowed-tools|allowed_tools|허용\s?도구|\b(?:curl"
@@ -68,15 +27,6 @@ _CODE = re.compile(
     r"|request)"
     r"|\bany (?:request|topic|question|task)|whatever the topic|pre-approved"
     r"|standing permission|어떤 (?:질문|요청)|무엇을 요청"
-)
-_ENDS = re.compile(r"\n|;|[.!?。](?=\s|$)| / ")
-_BOUNDED = re.compile(
-    r"(?:\b(?:up to|under|below|less than|at most|no more than|within"
-    r"|max(?:imum)?(?: of)?|smaller than|fewer than|not (?:over|above"
-    r"|exceeding))|[<≤]=?)\s*(?:of )?[€$£₩¥]?\s?\d"
-    r"|\d[\d,.]*\s?(?:만|천|백|억)?\s?(?:원|달러|유로|개|건|일|시간|분"
-    r"|kg|g|%|퍼센트|명|회|장|매|권|박|주|km)?\s?(?:어치|짜리|상당)?\s?(?:이하"
-    r"|미만|까지|이내|안쪽|밑)"
 )
 _REQUIRED = re.compile(
     r"(?:approv|sign(?:s|ed|ature|-?off)|verif|confirm|second (?:person"
@@ -92,9 +42,6 @@ _REQUIRED = re.compile(
 _CONTROLS = re.compile(
     r"approv|sign|verif|confirm|inspect|review|check|승인|결재|확인|검수|검토|서명|인증|대조|심사"
 )
-_LONGEST_CLAUSE = 300
-_MOST = 200
-_NEAR = 32
 _LINE = 1000
 _BLANKS = re.compile(r"\s+")
 
@@ -167,7 +114,7 @@ def _found(
         plain, places = masking.without_invisible(text)
     folded = plain if plain.isascii() else plain.translate(_FORMS)
     folded = folded.lower() if len(folded.lower()) == len(folded) else folded
-    found = list(_said(folded))
+    found = list(said(folded))
     if payments.SIGNS.search(folded):
         found += payments.accounts(folded)
         found += _noted(folded, before, config)
@@ -184,64 +131,6 @@ def _found(
     if "[masked:" in text:
         for one in PLACEHOLDER.finditer(text):
             yield masking.code_of(one[1]), one.start(), one.end()
-
-
-def _said(folded: str) -> Iterator[_Found]:
-    """Yield what the rules of both languages find."""
-    letters = letters_of(folded)
-    if _WORDS.search(folded):
-        for rule in _ENGLISH.rules_for(letters):
-            yield from _matches(rule, folded)
-    if _HANGUL.search(folded):
-        for rule in _KOREAN.rules_for(letters):
-            yield from _matches(rule, folded)
-    reading = _WORDS_OF_BOTH.read(folded)
-    for said in reading.matches_of(_CLAUSES, folded):
-        begin, until = _clause(folded, said.start, said.end)
-        bounded = said.bounded and _BOUNDED.search(folded, begin, until)
-        yield ("threshold.new" if bounded else said.code), said.start, said.end
-
-
-def _matches(rule: Rule, folded: str) -> Iterator[_Found]:
-    if rule.signs and not any(sign in folded for sign in rule.signs):
-        return
-    for number, one in enumerate(rule.pattern.finditer(folded)):
-        start, end = one.span()
-        if number == _MOST:  # what is so often like it is for a person
-            yield rule.code, start, len(folded)
-            return
-        if rule.but is not None and rule.but.search(folded, start, end):
-            continue
-        begin, until = _clause(folded, start, end)
-        clause = folded[begin:until]
-        if rule.needs is not None and not rule.needs.search(clause):
-            continue
-        if rule.unless is not None and _is_ordinary(rule, clause, start - begin, end - begin):
-            continue
-        while start < end and folded[start] in "\n ,.-":
-            start += 1
-        bounded = rule.bounded and _BOUNDED.search(clause)
-        yield ("threshold.new" if bounded else rule.code), start, end
-
-
-def _is_ordinary(rule: Rule, clause: str, start: int, end: int) -> bool:
-    """Whether what stands beside a match says that it is nothing harmful."""
-    assert rule.unless is not None
-    head, tail = clause[:start], clause[end:]
-    if rule.code.startswith("control."):  # a "never" further away is about something else
-        if not clause.startswith("without", start):
-            head = head[-_NEAR:].rpartition(", ")[2]
-        tail = tail[: 2 * _NEAR]
-    return bool(rule.unless.search(head) or rule.unless.search(tail))
-
-
-def _clause(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return where the clause around a span begins and ends."""
-    begin = max(0, start - _LONGEST_CLAUSE)
-    for one in _ENDS.finditer(text, begin, start):
-        begin = one.end()
-    after = _ENDS.search(text, end, min(len(text), end + _LONGEST_CLAUSE))
-    return begin, after.start() if after else min(len(text), end + _LONGEST_CLAUSE)
 
 
 def _noted(folded: str, before: str | None, config: ScreenConfig) -> Iterator[_Found]:
@@ -262,7 +151,7 @@ def _noted(folded: str, before: str | None, config: ScreenConfig) -> Iterator[_F
 def _units(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the sentences of a text: where, and their normal form."""
     at = 0
-    for one in _ENDS.finditer(text):
+    for one in ENDS.finditer(text):
         if one.end() > at:
             yield at, one.end(), _normal(text[at : one.end()])
         at = one.end()

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from re import _constants as codes  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
-
-from core.safety.rules import Rule
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from re import _constants as codes
+from re import _parser as parser
+from typing import Generic, TypeVar
 
 _HANGUL = re.compile("[\uac00-\ud7a3]{1,2}")
 _LENGTH = 3  # of other letters; of Hangul two say as much, and one is better than none
@@ -20,18 +19,24 @@ _MOST = 400
 _Signs = frozenset[str]
 
 
-class Index:
+_Rule = TypeVar("_Rule")
+
+
+class Index(Generic[_Rule]):
     """Rules, found by what a text contains: letters of each part that a match cannot do without."""
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        """Read the letters off the patterns of the rules."""
+    def __init__(
+        self, rules: Sequence[_Rule], asked_of: Callable[[_Rule], Sequence[re.Pattern[str] | None]]
+    ) -> None:
+        """Read the letters off the patterns that a text has to match for a rule."""
         found: dict[str, int] = defaultdict(int)
-        self._rules: list[tuple[Rule, list[int]]] = []
+        self._rules: list[tuple[_Rule, list[int]]] = []
         number = 0
         for rule in rules:
             ways = []
-            needed = parts_of(rule.needs) if rule.needs else []
-            for way in ways_of(rule.pattern):
+            patterns = [one for one in asked_of(rule) if one is not None]
+            needed = [part for other in patterns[1:] for part in parts_of(other)]
+            for way in ways_of(patterns[0]) if patterns else [[]]:
                 asked = 0
                 for signs in (*way, *needed):
                     for sign in signs:
@@ -42,13 +47,13 @@ class Index:
             self._rules.append((rule, ways))
         self._found = dict(found)
 
-    def rules_for(self, letters: Iterable[str]) -> list[Rule]:
+    def rules_for(self, letters: Iterable[str]) -> list[_Rule]:
         """Return the rules that may match a text with such letters, in their order."""
         known, there = self._found, 0
         for sign in letters:
             there |= known.get(sign, 0)
         absent = ~there
-        return [rule for rule, ways in self._rules if not all([asked & absent for asked in ways])]
+        return [rule for rule, ways in self._rules if any(not asked & absent for asked in ways)]
 
 
 def letters_of(text: str) -> set[str]:
@@ -84,7 +89,8 @@ def _parts(row: Iterable[tuple[object, object]]) -> list[_Signs]:
     run = ""
     for code, value in [*row, (None, None)]:
         if code is codes.LITERAL:
-            run += chr(value)  # type: ignore[arg-type]
+            assert isinstance(value, int)
+            run += chr(value)
             continue
         parts += _of_run(run)
         run = ""
@@ -111,20 +117,23 @@ def _of_run(run: str) -> Iterator[_Signs]:
 
 def _of_part(code: object, value: object) -> list[_Signs]:
     if code is codes.SUBPATTERN:
-        return _parts(value[-1])  # type: ignore[index]
+        assert isinstance(value, tuple)
+        return _parts(value[-1])
     if code is codes.ASSERT:
-        ahead, inner = value  # type: ignore[misc]
-        return _parts(inner) if ahead > 0 else []
+        assert isinstance(value, tuple)
+        return _parts(value[1]) if value[0] > 0 else []
     if code in (codes.MAX_REPEAT, codes.MIN_REPEAT):
-        least, _, inner = value  # type: ignore[misc]
-        return _parts(inner) if least else []
+        assert isinstance(value, tuple)
+        return _parts(value[2]) if value[0] else []
     if code is codes.IN:
-        chars = [chr(one) for kind, one in value if kind is codes.LITERAL]  # type: ignore[attr-defined]
-        hangul = len(chars) == len(value) and all(map(_HANGUL.match, chars))  # type: ignore[arg-type]
+        assert isinstance(value, list)
+        chars = [chr(one) for kind, one in value if kind is codes.LITERAL]
+        hangul = len(chars) == len(value) and all(map(_HANGUL.match, chars))
         return [frozenset(chars)] if hangul else []
     if code is codes.BRANCH:
+        assert isinstance(value, tuple)
         together: set[str] = set()
-        for branch in value[1]:  # type: ignore[index]
+        for branch in value[1]:
             best = _best(_parts(branch))
             if best is None or len(together) > _MOST:
                 return []
