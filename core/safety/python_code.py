@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from core.safety.python_names import (
+    BROAD,
     DECODES,
     EVALUATES,
     FETCHES,
     LOADS,
     REMOVES,
-    BROAD,
     RUNS,
     SENDS,
 )

@@ -27,11 +27,12 @@ from core.safety.signs import Index, letters_of
 _Found = tuple[str, int, int]
 
 
-def _asked(rule: Rule) -> Sequence[re.Pattern[str] | None]:
-    return rule.pattern, rule.needs
+def _asked(rule: Rule | clauses.ClauseRule) -> Sequence[re.Pattern[str] | None]:
+    """Return what a text must match for a rule; a clause is read in letters of its own."""
+    return (rule.pattern, rule.needs) if isinstance(rule, Rule) else (rule.needs,)
 
 
-_ENGLISH = Index(
+_RULES = Index[Rule | clauses.ClauseRule](
     (
         *english.RULES,
         *english_silence.RULES,
@@ -39,11 +40,13 @@ _ENGLISH = Index(
         *payments.ENGLISH_RULES,
         *meanings.ENGLISH_RULES,
         *english_evasions.RULES,
+        *korean.RULES,
+        *korean_to_models.RULES,
+        *meanings.KOREAN_RULES,
+        *korean_evasions.RULES,
+        *clauses_english.RULES,
+        *clauses_korean.RULES,
     ),
-    _asked,
-)
-_KOREAN = Index(
-    (*korean.RULES, *korean_to_models.RULES, *meanings.KOREAN_RULES, *korean_evasions.RULES),
     _asked,
 )
 _WORDS_OF_BOTH = clauses.Words(
@@ -55,7 +58,6 @@ _WORDS_OF_BOTH = clauses.Words(
         }.items()
     }
 )
-_CLAUSES = Index((*clauses_english.RULES, *clauses_korean.RULES), lambda rule: (rule.needs,))
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _WORDS = re.compile("[a-z]{3}")
 ENDS = re.compile(r"\n|;|[.!?。](?=\s|$)| / ")
@@ -74,15 +76,13 @@ _NEAR = 32
 
 def said(folded: str) -> Iterator[_Found]:
     """Yield what the rules of both languages find."""
-    letters = letters_of(folded)
-    if _WORDS.search(folded):
-        for rule in _ENGLISH.rules_for(letters):
+    of_clauses = []
+    for rule in _RULES.rules_for(letters_of(folded)):
+        if isinstance(rule, Rule):
             yield from _matches(rule, folded)
-    if _HANGUL.search(folded):
-        for rule in _KOREAN.rules_for(letters):
-            yield from _matches(rule, folded)
-    reading = _WORDS_OF_BOTH.read(folded)
-    for one in reading.matches_of(_CLAUSES.rules_for(letters), folded):
+        else:
+            of_clauses.append(rule)
+    for one in _WORDS_OF_BOTH.read(folded).matches_of(of_clauses, folded):
         begin, until = _clause(folded, one.start, one.end)
         bounded = one.bounded and _BOUNDED.search(folded, begin, until)
         yield ("threshold.new" if bounded else one.code), one.start, one.end

@@ -228,15 +228,23 @@ def _apart(found: list[_Found]) -> list[_Found]:
     return apart
 
 
+def _masked(after: str, line: tuple[int, int], lines: dict[tuple[int, int], str]) -> str:
+    """Return a line without secrets; many findings stand in one."""
+    if line not in lines:
+        lines[line] = masking.mask(after[line[0] : line[1]]).text
+    return lines[line]
+
+
 def _findings(
     found: list[_Found], after: str, place: str, config: ScreenConfig
 ) -> Iterator[Finding]:
     if not found:
         return
     extras = {f"extra.{extra.name}": extra.severity for extra in config.extra}
+    lines: dict[tuple[int, int], str] = {}
     for code, start, end in found:
         severity = extras.get(code) or severity_of(code, config)
-        begin, until = lines_around(after, start, end)
+        line = lines_around(after, start, end)
         raw = code.startswith(("secret.", "personal_id.")) and not PLACEHOLDER.match(after, start)
         if raw and code.startswith("secret."):
             severity = ScreenSeverity.MASK
@@ -249,7 +257,7 @@ def _findings(
             quote=f"[masked:{code.partition('.')[2].replace('_', '-')}]"
             if raw
             else after[start:end],
-            context=masking.mask(after[begin:until]).text,
+            context=_masked(after, line, lines),
             place=place,
             text=code.partition(".")[2],
         )

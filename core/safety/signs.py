@@ -30,30 +30,30 @@ class Index(Generic[_Rule]):
     ) -> None:
         """Read the letters off the patterns that a text has to match for a rule."""
         found: dict[str, int] = defaultdict(int)
-        self._rules: list[tuple[_Rule, list[int]]] = []
-        number = 0
-        for rule in rules:
-            ways = []
+        self._rules = tuple(rules)
+        self._ways: list[tuple[int, int]] = []
+        part = 0
+        for number, rule in enumerate(rules):
             patterns = [one for one in asked_of(rule) if one is not None]
-            needed = [part for other in patterns[1:] for part in parts_of(other)]
+            needed = [signs for other in patterns[1:] for signs in parts_of(other)]
             for way in ways_of(patterns[0]) if patterns else [[]]:
                 asked = 0
                 for signs in (*way, *needed):
                     for sign in signs:
-                        found[sign] |= 1 << number
-                    asked |= 1 << number
-                    number += 1
-                ways.append(asked)
-            self._rules.append((rule, ways))
+                        found[sign] |= 1 << part
+                    asked |= 1 << part
+                    part += 1
+                self._ways.append((asked, number))
         self._found = dict(found)
 
-    def rules_for(self, letters: Iterable[str]) -> list[_Rule]:
+    def rules_for(self, letters: set[str]) -> list[_Rule]:
         """Return the rules that may match a text with such letters, in their order."""
-        known, there = self._found, 0
-        for sign in letters:
-            there |= known.get(sign, 0)
+        found, there = self._found, 0
+        for sign in found.keys() & letters:
+            there |= found[sign]
         absent = ~there
-        return [rule for rule, ways in self._rules if any(not asked & absent for asked in ways)]
+        may = {number for asked, number in self._ways if not asked & absent}
+        return [self._rules[number] for number in sorted(may)]
 
 
 def letters_of(text: str) -> set[str]:
