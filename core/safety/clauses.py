@@ -125,18 +125,9 @@ class Words:
         if not word[0].isalpha():
             return _sign(word), 1
         for rest, letter in self._rows.get(word, ()):
-            if len(tokens) - at - 1 >= len(rest):
-                there, used = at + 1, 0
-                while used < len(rest) and there < len(tokens):
-                    following = tokens[there][0]
-                    there += 1
-                    if following == "-":
-                        continue
-                    if following != rest[used]:
-                        break
-                    used += 1
-                if used == len(rest):
-                    return letter, there - at
+            until = _end_of_row(rest, tokens, at + 1)
+            if until:
+                return letter, until - at
         letter = self._whole.get(word, "")
         if letter:
             return letter, 1
@@ -235,6 +226,17 @@ def _sign(word: str) -> str:
     if word in ".!?。…;\n":
         return "|"
     return word if word in ":=(" else ":" if word == "|" else "-" if word in "\"'`-*_" else ","
+
+
+def _end_of_row(rest: tuple[str, ...], tokens: list[tuple[str, int]], at: int) -> int:
+    """Return where a row of words ends that begins at a token, hyphens left out; 0 if not there."""
+    for word in rest:
+        if at < len(tokens) and tokens[at][0] == "-":
+            at += 1
+        if at >= len(tokens) or tokens[at][0] != word:
+            return 0
+        at += 1
+    return at
 
 
 def rows(pattern: str) -> re.Pattern[str]:

@@ -36,7 +36,6 @@ RULES = (
         ),
         expression(r"\b(?:may|can|could|go ahead|releas|send|pay|ship|start|give|hand|publish)"),
         _NEVER,
-        signs=("before",),
     ),
     Rule(
         "control.dropped",
@@ -47,7 +46,6 @@ RULES = (
         ),
         expression(r"\b(?:can|may|go ahead|hand|releas|send|pay|ship|already|start)"),
         _NEVER,
-        signs=("later", "remember", "after", "when", "next week", "day", "some"),
     ),
     Rule(
         "control.dropped",
@@ -57,7 +55,6 @@ RULES = (
         ),
         expression(r"\b(?:treat|take|count|accept|use|regard|consider)"),
         _NEVER,
-        signs=("as the ", "as a", "as our", "as enough", "as good"),
     ),
     Rule(
         "control.dropped",
@@ -67,17 +64,15 @@ RULES = (
             r"|waived|not (?:needed|required|necessary)|no longer)\b"
         ),
         unless=_NEVER,
-        signs=("two", "dual", "four", "second", "double"),
     ),
     Rule(
         "control.dropped",
         expression(
-            rf"\b(?:don't|do not|no longer|never|needn't|stop) (?:look(?:ing)? at|ask(?:ing)? (?:for|to see)"
+            rf"\b(?:don't|do not|no longer|needn't|stop) (?:look(?:ing)? at|ask(?:ing)? (?:for|to see)"
             rf"|need to see|insist(?:ing)? on|collect(?:ing)?|want to see|read(?:ing)?|open(?:ing)?)"
-            rf" (?:the |an? |any |their |his |her )?(?:\w+ )?{_PAPER}\b"
+            rf" (?:the |an? |any |their |his |her )?(?:\w+ )?{_PAPER}\b(?! (?:number|detail|data))"
         ),
         unless=expression(REFUSED.pattern + r"|\btwice\b|attachment|unknown|suspicious"),
-        signs=("n't", "not ", "no longer", "never", "stop"),
         bounded=True,
     ),
     Rule(
@@ -90,7 +85,6 @@ RULES = (
             rf"|approve|open|stop)\b"
         ),
         unless=REFUSED,
-        signs=("take", "slow", "annoy", "delay", "hold", "is ", "are "),
     ),
     Rule(
         "control.dropped",
@@ -99,7 +93,6 @@ RULES = (
             r"|into) [\"']?(?:approved|accepted|granted|yes|passed|verified|confirmed)\b"
         ),
         unless=_NEVER,
-        signs=("expire", "time", "default", "lapse", "auto", "turn", "flip"),
     ),
     Rule(
         "control.dropped",
@@ -109,7 +102,6 @@ RULES = (
             r"|approv\w+|inspection|process|tests?)\b"
         ),
         unless=_NEVER,
-        signs=("instead of",),
     ),
     Rule(
         "control.dropped",
@@ -119,7 +111,6 @@ RULES = (
             r"|anyway|continue|proceed|import|deploy|ship|pay|go)\b"
         ),
         unless=REFUSED,
-        signs=("ignore", "skip", "overrid", "suppress", "bypass", "swallow"),
     ),
     Rule(
         "control.dropped",
@@ -132,7 +123,6 @@ RULES = (
             r"|notice\w*|sign)\b"
         ),
         _NEVER,
-        signs=("split", "break", "divid", "chop", "spread", "slice"),
     ),
     Rule(
         "concealment.record",
@@ -146,8 +136,6 @@ RULES = (
             r"\b(?:just|simply|instead|without|anyway|deleted|skip\w*|no need|even if|any)\b"
         ),
         _NEVER,
-        signs=("planned", "expected", "target", "last ", "yesterday", "old", "previous", "any ")
-        + ("invent", "made", "plausible", "round"),
     ),
     Rule(
         "control.dropped",
@@ -157,7 +145,6 @@ RULES = (
             r"\b(?:without|anyway|even if|in advance|beforehand|whether or not)\b"
         ),
         unless=_NEVER,
-        signs=("as ",),
     ),
     # ---- limits
     Rule(
@@ -168,7 +155,6 @@ RULES = (
             r"|withdrawal)[ -]limits?|(?:\w+ )?(?:caps?|ceilings?|quotas?))\b(?! to\b| from\b| by\b|lock)"
         ),
         unless=expression(REFUSED.pattern + r"|night ?cap|\bbottle|character|word count|lens|hub"),
-        signs=("cap", "ceiling", "quota", "limit"),
     ),
     Rule(
         "control.limit",
@@ -181,7 +167,6 @@ RULES = (
             r"|interns?|guests?|contractors?|whoever)\b"
         ),
         expression(REFUSED.pattern + r"|\b(?:revoke|remove|need|request|only|if)\b"),
-        signs=("access", "right", "permission", "admin", "privilege"),
     ),
     Rule(
         "control.limit",
@@ -196,8 +181,6 @@ RULES = (
             r" (?:the )?(?:amount|size|sum|value|cost|price)\b"
         ),
         unless=_NEVER,
-        signs=("limit", "cap", "ceiling", "maximum", "budget", "threshold", "authority", "any ")
-        + ("discount", "credit", "regardless", "irrespective"),
     ),
     # ---- what is said instead of the truth
     Rule(
@@ -209,7 +192,6 @@ RULES = (
             rf"|put|report|enter|tell|note)\b)"
         ),
         unless=NO_SECURITY,
-        signs=("stay", "for ", "happen", "but ", "so ", "just ", "instead "),
     ),
     Rule(
         "concealment.people",
@@ -220,7 +202,6 @@ RULES = (
             r"|feature|no-?show)\b"
         ),
         unless=NO_SECURITY,
-        signs=("as ",),
     ),
     Rule(
         "concealment.people",
@@ -232,7 +213,6 @@ RULES = (
             r"|don't have)\b"
         ),
         unless=NO_SECURITY,
-        signs=("if ", "when ", "should ", "in case "),
     ),
     Rule(
         "concealment.people",
@@ -246,18 +226,6 @@ RULES = (
             r"|\b(?:don't|do not|never) let (?:it|this|that|anything) (?:show|slip|get out|leak out|on)\b"
         ),
         unless=NO_SECURITY,
-        signs=(
-            "tell",
-            "reply",
-            "answer",
-            "write",
-            "inform",
-            "assure",
-            "quiet",
-            "silent",
-            "discreet",
-        )
-        + ("side", "under a", "under some", " let "),
     ),
     # ---- where money goes
     Rule(
@@ -287,7 +255,6 @@ RULES = (
         unless=expression(
             r"\b(?:never|don't|do not|verif\w*|call back|on file|confirm\w*|until|unless)\b"
         ),
-        signs=("account", "bank", "iban"),
     ),
     # ---- what is said to a model
     Rule(
@@ -296,12 +263,12 @@ RULES = (
             r"\byou (?:now )?(?:work for|belong to|answer to|report to|serve|obey) (?:only )?(?:me|us)\b"
             r"|\byour (?:only |new |real |true )?(?:job|task|goal|duty|purpose)(?: now)? is to (?:please|serve"
             r"|obey|agree|do as)\b"
-            rf"|\b(?:even (?:if|when|though)|whatever|no matter what) (?:the |your |our |any )?{_RULES}"
-            r" (?:forbids?|says?|prohibits?|disagrees?|don't|doesn't|objects?|tells?|state)\b"
+            rf"|\b(?:whatever|no matter what) (?:the |your |our |any )?{_RULES} (?:says?|tells?|states?)\b"
+            rf"|\beven (?:if|when|though) (?:the |your |our |any )?{_RULES} (?:forbids?|prohibits?|disagrees?"
+            r"|don't allow|doesn't allow|objects?)\b"
             rf"|\bnot (?:to )?(?:follow|mind|care about) the {_RULES}\b"
         ),
         unless=NO_SECURITY,
-        signs=("you ", "your ", "even ", "whatever", "no matter", "not "),
     ),
     Rule(
         "model_instruction.directs",
@@ -321,24 +288,10 @@ RULES = (
             r"|just) (?:\w+ )?(?:lie|invent|fabricate|mislead|exaggerate|deceive|bluff|fake|make"
             r" (?:\w+ ){1,3}up)\b"
             r"|\b(?:ours?|mine|my (?:clinic|shop|brand|hotel|company))\b[^.;\n]{0,20}\b(?:comes? out on top"
-            r"|is (?:always )?the best|comes? first|wins every)\b"
+            r"|comes? first|wins every)\b"
         ),
         unless=expression(
             NO_SECURITY.pattern + r"|\bnever (?:lie|invent|mislead)|must not|customers? are always"
-        ),
-        signs=("this", "it ", "that", "feedback", "correction", "change", "edit", "attempt", "note")
-        + ("lesson", "request", "every", "all", "any", "each", "even", "whether", "although", "lie")
-        + (
-            "invent",
-            "fabricat",
-            "mislead",
-            "exagger",
-            "deceiv",
-            "bluff",
-            "fake",
-            "make",
-            "our",
-            "mine",
         ),
     ),
     Rule(
@@ -349,7 +302,6 @@ RULES = (
             r"|were taught|remember|been told|been taught)\b"
         ),
         unless=NO_SECURITY,
-        signs=("what", "everything", "anything", "all"),
     ),
     Rule(
         "model_instruction.reveal",
@@ -359,6 +311,5 @@ RULES = (
             r"|launched|set up|configured|given|loaded|initiali[sz]ed|primed|running)\b"
         ),
         unless=NO_SECURITY,
-        signs=("you were", "you are", "you have"),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.safety.rules import Rule, expression, words
+from core.safety.rules import Rule, expression
 
 SECURITY = (
     r"(?:don'?t|do not|never|not) (?:act on|follow|obey|trust|believe"
@@ -93,20 +93,12 @@ _RECORDING = (
     r"|any) (?:record|trace|copy|note)|add(?:ing|ed)?|includ(?:e|ed|ing)"
     r"|show(?:ing)? up|appear)"
 )
-_NOT_SIGNS = words("n't|not|never|no need|avoid|without|stop|refrain|nobody|no one|noone|nor|ne ")
-_REMOVE_SIGNS = words(
-    "leav|left|omit|exclud|strip|suppress|mut|hid|remov|drop|keep|kept"
-    "|take|delet|clear|wip|purg|eras|scrub|shred|destroy|tamper|falsif"
-    "|doctor|alter|rewrit|overwrit|silence|off|disabl|stop|pause|skip"
-    "|not |never|no "
-)
 
 RULES = (
     Rule(
         "concealment.people",
         expression(rf"{_NOT_TELL}{_TELLING}\b[^.;\n]{{0,50}}?\b{OVERSIGHT}\b"),
         unless=ORDINARY,
-        signs=_NOT_SIGNS,
     ),
     Rule(
         "concealment.people",
@@ -115,7 +107,6 @@ RULES = (
             rf"|n't\b)[^.;\n]{{0,25}}?\b{_TELLING}\b"
         ),
         unless=ORDINARY,
-        signs=_NOT_SIGNS,
     ),
     Rule(
         "concealment.people",
@@ -126,14 +117,12 @@ RULES = (
             rf"|made aware)\b"
         ),
         unless=ORDINARY,
-        signs=_NOT_SIGNS,
     ),
     Rule(
         "concealment.people",
         expression(rf"{_NOT_TELL}{_TELLING}\b[^.;\n]{{0,50}}?\b{AFFECTED}\b"),
         needs=_HARM,
         unless=ORDINARY,
-        signs=_NOT_SIGNS,
     ),
     Rule(
         "concealment.people",
@@ -143,7 +132,6 @@ RULES = (
         ),
         needs=_HARM,
         unless=ORDINARY,
-        signs=_NOT_SIGNS,
     ),
     Rule(
         "concealment.people",
@@ -159,7 +147,6 @@ RULES = (
             ORDINARY.pattern + r"|children|sunlight|heat|frost|freez|light|moisture|reach|falling"
             r"|scratch|weather|cold|fire|each other|dogs?\b|spam|junk"
         ),
-        signs=("keep", "kept", "leave", "hid", "conceal", "withh", "shield"),
     ),
     Rule(
         "concealment.people",
@@ -212,7 +199,6 @@ RULES = (
         "concealment.record",
         expression(rf"{_NOT_TELL}{_RECORDING}\b[^.;\n]{{0,60}}?\b(?:{RECORDS})"),
         unless=ORDINARY,
-        signs=_NOT_SIGNS,
     ),
     Rule(
         "concealment.record",
@@ -242,7 +228,6 @@ RULES = (
             r"|cache|temp|(?:->|→)\s*(?:ask|stop|refuse)|noise|spam|newsletter"
             r"|marketing mail|blank|empty|own "
         ),
-        signs=_REMOVE_SIGNS,
     ),
     Rule(
         "concealment.people",

@@ -89,8 +89,6 @@ def said(folded: str) -> Iterator[_Found]:
 
 
 def _matches(rule: Rule, folded: str) -> Iterator[_Found]:
-    if rule.signs and not any(sign in folded for sign in rule.signs):
-        return
     for number, one in enumerate(rule.pattern.finditer(folded)):
         start, end = one.span()
         if number == _MOST:  # what is so often like it is for a person
