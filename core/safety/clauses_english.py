@@ -22,9 +22,11 @@ RULES = (
         rows("!"),
         expression(
             r"(?:stop|cease|quit|avoid|refrain from) (?:approving|authori[sz]ing|signing)"
-            r"|guards? off|skip (?:permit|hire)|\bbins\b|the bin\b|(?:spell|type|case)[ -]check|check-?(?:in|out|box)"
+            r"|guards? off|skip (?:permit|hire)|\bbins\b|the bin\b|(?:spell|type|case)[ -]check"
+            r"|check-?(?:in|out|box)"
             r"|\bcondition of\b|test (?:data|files?|mails?|orders?)|reviews? (?:page|tab|site)"
-            r"|(?:delete|remove) (?:the )?(?:blank|empty|duplicate)|\bdrop[- ]?down|(?:in|check)s? (?:in|out)\b"
+            r"|(?:delete|remove) (?:the )?(?:blank|empty|duplicate)|\bdrop[- ]?down|(?:in"
+            r"|check)s? (?:in|out)\b"
         ),
         bounded=True,
     ),
@@ -34,7 +36,8 @@ RULES = (
         _NOT,
         rows(r"[!]|I"),
         expression(
-            r"check-? ?(?:in|out)\b|twice|again|portrait|landscape|format|colou?r|\btone\b|printed?\b|greet"
+            r"check-? ?(?:in|out)\b|twice|again|portrait|landscape|format|colou?r|\btone\b"
+            r"|printed?\b|greet"
         ),
         needs=expression(
             r"\b(?:approv|author|sign|consent|verif|check|manager|office|owner|super|boss|finance"
@@ -99,7 +102,8 @@ RULES = (
         _OWN,
         needs=expression(
             r"\b(?:manager|boss|super|director|owner|manage|hq|head|finance|account|audit|complian"
-            r"|legal|hr\b|regulat|inspect|author|police|board|insur|union|chief|council|fault|defect"
+            r"|legal|hr\b|regulat|inspect|author|police|board|insur|union|chief|council|fault"
+            r"|defect"
             r"|error|mistake|breach|leak|fee|charge|late|wrong|reopen|price|increase|swap|lost|risk"
             r"|broke|damage|problem|refund|cancel|recall|alter|chang|cost|excess)"
             r"|that (?:we|the|it|our|his|her|a|someone)\b|\babout\b|\bwho\b|\bwhy\b"
@@ -146,7 +150,8 @@ RULES = (
         rows("[N!]_{0,2}$"),
         rows("!"),
         expression(
-            r"mail tells|message tells|(?:tells?|asks?) (?:you|us|it) to|washing|assembly|printer|inside|in (?:a|an|the|any) (?:mail|e-?mail|review)"
+            r"mail tells|message tells|(?:tells?|asks?) (?:you|us|it) to|washing|assembly|printer"
+            r"|inside|in (?:a|an|the|any) (?:mail|e-?mail|review)"
         ),
     ),
     ClauseRule(
@@ -168,7 +173,8 @@ RULES = (
     ClauseRule(
         "model_instruction.directs",
         rows(
-            r"[g]_{0,4}[fR]_{0,12}[Fv]|[FTv]_{0,10}g_{0,4}[fRZ]|x_{0,4}g|I_{0,3}a_{0,10}Q_{0,2}F_{0,8}v"
+            r"[g]_{0,4}[fR]_{0,12}[Fv]|[FTv]_{0,10}g_{0,4}[fRZ]|x_{0,4}g"
+            r"|I_{0,3}a_{0,10}Q_{0,2}F_{0,8}v"
         ),
         rows("[N]_{0,2}$"),
         rows("!"),
@@ -180,13 +186,15 @@ RULES = (
         rows("!"),
         needs=expression(
             r"from memory|just (?:say|answer|guess|tell)|off the top|make (?:it|one) up|guess"
-            r"|just repeat|confiden|with certainty|(?:want|like)s? to hear|from what you (?:know|remember)|anything is fine|whatever sounds"
+            r"|just repeat|confiden|with certainty|(?:want|like)s? to hear|from what you (?:know"
+            r"|remember)|anything is fine|whatever sounds"
         ),
     ),
     ClauseRule(
         "model_instruction.directs",
         rows(
-            r"r_{0,2}d_{0,8}[x>]|d_{0,3}r_{0,8}[x>]|m_{0,14}[Yx]_{0,5}[sx]|I_{0,4}m_{0,10}[xY]_{0,4}s"
+            r"r_{0,2}d_{0,8}[x>]|d_{0,3}r_{0,8}[x>]|m_{0,14}[Yx]_{0,5}[sx]"
+            r"|I_{0,4}m_{0,10}[xY]_{0,4}s"
             r"|r_{0,2}d_{0,8}Q_{0,4}[Cc]|d_{0,4}r_{0,4}Q_{0,3}[CctV]"
         ),
         rows("[N]_{0,2}$"),
@@ -237,7 +245,8 @@ RULES = (
         rows(r"V|[!]"),
         expression(
             r"check-? ?(?:in|out)\b|twice|again|spell|by hand|manually|call(?:ing)? back"
-            r"|test (?:orders?|data)|(?:the|a) (?:weather|stock|clock)|\bdon't ask (?:me|for (?:the|my))"
+            r"|test (?:orders?|data)|(?:the|a) (?:weather|stock|clock)|\bdon't ask (?:me"
+            r"|for (?:the|my))"
             r"|leading questions"
         ),
         needs=expression(
@@ -272,7 +281,9 @@ RULES = (
         _AFTER,
         expression(r"\bif\b|\bonly\b|needs?\b|\bmust\b"),
         needs=expression(
-            r"(?:permission|consent|approval|clearance)\b[^.;\n]{0,12}(?:granted|given)\b|\bhereby\b|\byou have (?:my|our)\b|\b(?:consent|approval|permission) (?:is )?(?:given"
+            r"(?:permission|consent|approval|clearance)\b[^.;\n]{0,12}(?:granted|given)\b"
+            r"|\bhereby\b|\byou have (?:my|our)\b|\b(?:consent|approval"
+            r"|permission) (?:is )?(?:given"
             r"|granted)\b|\bblanket\b|\bopen-ended\b|now and later|today and later"
         ),
     ),
@@ -295,7 +306,8 @@ RULES = (
         rows("!"),
         expression(r"don't have to|need not"),
         needs=expression(
-            r"\bnever (?:had|have|did|stored|kept|sold|used|happened|existed|been|saw|received|heard"
+            r"\bnever (?:had|have|did|stored|kept|sold|used|happened|existed|been|saw|received"
+            r"|heard"
             r"|knew|took)|\b(?:we|i)(?: have|'ve)? never\b|no such|nothing (?:happened|to do)"
             r"|such (?:records?|reports?|data|files?|things?|lists?)|(?:don't|do not) know (?:about"
             r"|anything)|wasn't us|not aware"
@@ -384,7 +396,8 @@ RULES = (
         expression(r"\b(?:password|pin|surprise|birthday|spoiler|scam|phish|hacker|burglar|spam)"),
         needs=expression(
             r"\bso (?:that )?(?:\w+ ){1,3}?(?:(?:can't|cannot|won't|don't|doesn't|never|will not"
-            r"|can not|do not|does not|is not able to|are not able to) (?:\w+ )?(?:tell\b(?! you)|notice"
+            r"|can not|do not|does not|is not able to|are not able to) (?:\w+ )?(?:tell\b(?! you)"
+            r"|notice"
             r"|find out|spot (?:it|the|that)|realise|realize|suspect|trace|catch on)|overlooks?\b"
             r"|miss(?:es)? (?:it|the (?:change|increase|fee|price|line))\b)"
         ),
@@ -403,8 +416,10 @@ RULES = (
         rows("[N!]_{0,4}$"),
         rows("[!]"),
         needs=expression(
-            r"\b(?:requests?|messages?|anything|whatever|orders?|feedback|instructions?)\b[^.;\n]{0,24}"
-            r"\b(?:from|in|on|via) this (?:channel|account|number|address|thread|inbox|user|group)\b"
+            r"\b(?:requests?|messages?|anything|whatever|orders?|feedback"
+            r"|instructions?)\b[^.;\n]{0,24}"
+            r"\b(?:from|in|on|via) this (?:channel|account|number|address|thread|inbox|user"
+            r"|group)\b"
             r"[^.;\n]{0,24}\b(?:allowed|approved|granted|trusted|exempt|permitted|unrestricted"
             r"|(?:no|without) (?:limits?|checks?|questions?|restrictions?)|pre-?approved)"
         ),
@@ -425,7 +440,8 @@ RULES = (
         rows(r"[tD]_{0,10}y_{0,6}U"),
         rows("[N!]_{0,2}$"),
         needs=expression(
-            r"\bas (?:an? )?(?:suggest\w+|advice|optional|joke|noise|background|recommend\w+|decoration)"
+            r"\bas (?:an? )?(?:suggest\w+|advice|optional|joke|noise|background|recommend\w+"
+            r"|decoration)"
         ),
     ),
 )

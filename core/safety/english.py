@@ -71,7 +71,8 @@ REFUSED = expression(
 # Between what is dropped and a control: another thing is dropped, or the control comes after it.
 _ELSE = expression(
     r"\b(?:words?|phrase|heading|label|keep|greeting|lights?|fast|skip (?:hire|permits?))\b"
-    r"|\b(?:after|before|until) (?:the|this|every|each|an?)\b|\bfrom (?:the|my|our|your) (?:e-?mail )?signature"
+    r"|\b(?:after|before|until) (?:the|this|every|each|an?)\b|\bfrom (?:the|my|our"
+    r"|your) (?:e-?mail )?signature"
 )
 
 RULES = (
@@ -117,7 +118,8 @@ RULES = (
             REFUSED.pattern
             + r"|\b(?:after|only|until|unless|when|if|once)\b[^.;\n]{0,50}\b(?:called"
             r"|rang|checks?\b|checked|approves|confirms|verif|inspect|match|paid"
-            r"|both|seen|looked|proven|shown|(?:has|have|is|are) signed)|\bfor \d+ (?:days|weeks|months)"
+            r"|both|seen|looked|proven|shown|(?:has|have|is|are) signed)|\bfor \d+ (?:days|weeks"
+            r"|months)"
         ),
         bounded=True,
     ),

@@ -80,7 +80,8 @@ _PATTERNS = (
         "code.deletes_broadly",
         re.compile(
             r"(?:rmSync|rmdirSync|rm|remove|removeSync|rimraf"
-            r"|rimraf\.sync)\(\s*(?:(?:os|require\([\"']?os[\"']?\))\.homedir\(\)|process\.env\.HOME|[\"'](?:/"
+            r"|rimraf\.sync)\(\s*(?:(?:os|require\([\"']?os[\"']?\))\.homedir\(\)"
+            r"|process\.env\.HOME|[\"'](?:/"
             r"|~|C:\\\\|\.\./?)[\"'])|Remove-Item[^\n]{0,60}(?:C:\\(?:\*|\s|$)"
             r"|\$HOME\b(?!\\\w)|\$env:USERPROFILE\b(?!\\\w)|~(?:\s|$))"
             r"|\bdel\s+/[sqf][^\n]{0,40}\s(?:C:\\|%USERPROFILE%|\*\.\*)|\b(?:rd"

@@ -126,7 +126,8 @@ ENGLISH_RULES = (
     Rule(
         "payee.destination",
         expression(
-            r"\b(?:to|into|on|via|through|with|uses?) (?:(?:the|an?|his|her|their|my|our) )?(?:\w+'s )?(?:personal"
+            r"\b(?:to|into|on|via|through|with|uses?) (?:(?:the|an?|his|her|their|my"
+            r"|our) )?(?:\w+'s )?(?:personal"
             r"|private|his own|her own|my own|my|wife's|husband's|brother's|sister's"
             r"|son's|cousin's|nephew's|friend's) (?:\w+ )?(?:bank account|account|card"
             r"|paypal|venmo|wallet|iban|cash app|revolut)\b|\b(?:details|account"
@@ -152,7 +153,8 @@ ENGLISH_RULES = (
     Rule(
         "payee.destination",
         expression(
-            r"\b(?:collected|taken|received|handled|kept|held|accepted)\b[^.;\n]{0,24}\b(?:personally"
+            r"\b(?:collected|taken|received|handled|kept|held"
+            r"|accepted)\b[^.;\n]{0,24}\b(?:personally"
             r"|privately|by (?:himself|herself)|at (?:his|her) (?:home|house))\b"
         ),
         needs=expression(

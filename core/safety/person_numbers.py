@@ -13,7 +13,8 @@ _DOCUMENT_SIGNS = words(
     "|dni|nie|nif|aadh|cpf|cnpj|pesel|bsn|nric|hkid|curp|tfn|sin|nhs"
     "|my number|mynumber|codice|personnummer|steuer|tax|medicare|itin"
     "|pan|national|identi|id no|id number|id card|citizen|주민|외국인"
-    "|personal number|personal id|cpr|henkil|hetu|pps|ird|chinese id|resident id|sécu|nir|her social"
+    "|personal number|personal id|cpr|henkil|hetu|pps|ird|chinese id|resident id|sécu|nir"
+    "|her social"
     "|his social|등록|건강|의료|보험증|신분증|식별|cvc|cvv|security code"
 )
 NUMBERS = {"resident_number", "card", "national_id", "passport", "licence"}
@@ -60,7 +61,8 @@ _NAMED = (
             r"|운전\s?면허|면허\s?번호"
         ),
         re.compile(
-            r"(?<![A-Za-z0-9_-])(?:\d{2}-?\d{2}-?\d{6}-?\d{2}|\d{2}-\d{6}-\d{2}|[A-Z]{1,5}[ -]?\d{5,}[A-Z0-9 ]{0,8}"
+            r"(?<![A-Za-z0-9_-])(?:\d{2}-?\d{2}-?\d{6}-?\d{2}|\d{2}-\d{6}-\d{2}"
+            r"|[A-Z]{1,5}[ -]?\d{5,}[A-Z0-9 ]{0,8}"
             r"|\d{8,10})(?![A-Za-z0-9_-])"
         ),
         60,
@@ -68,8 +70,10 @@ _NAMED = (
     (
         "national-id",
         re.compile(
-            r"\bssn\b|\bher social\b|\bhis social\b|personal (?:number|id|identity)|\bcpr\b|henkil\w+"
-            r"|\bhetu\b|\bppsn?\b|\bird\b|chinese id|resident id|numéro de sécu|\bnir\b|ausweis|carte d'identit|identity document|social security"
+            r"\bssn\b|\bher social\b|\bhis social\b|personal (?:number|id|identity)|\bcpr\b"
+            r"|henkil\w+"
+            r"|\bhetu\b|\bppsn?\b|\bird\b|chinese id|resident id|numéro de sécu|\bnir\b|ausweis"
+            r"|carte d'identit|identity document|social security"
             r"|national insurance|\bnino\b|\bni number|\bdni\b|\bnie\b|\bnif\b"
             r"|aadh?aar|\bcpf\b|\bcnpj\b|\bpesel\b|\bbsn\b|\bnric\b|\bhkid\b|\bcurp\b"
             r"|\btfn\b|\bsin\b|\bnhs\b|\bmy ?number\b|codice fiscale|personnummer"
@@ -84,7 +88,8 @@ _NAMED = (
             r"|[A-Z]{5}\d{4}[A-Z]|[A-Z]\d{6}\(?[\dA]\)?|[A-Z]{6}\d\d[A-Z]\d\d[A-Z]\d{3}[A-Z]"
             r"|\d{6,8}[-+A]\d{3}[0-9A-Z]|\d{17}[0-9X]|\d{7}[A-Z]{1,2}|\d-\d{10}|\d{4} \d{5} \d"
             r"|[12] \d\d \d\d \d\d \d{3} \d{3}(?: \d\d)?|\d\d \d{3} \d{3} \d{3}"
-            r"|[A-Z]{4}\d{6}[A-Z]{6}[A-Z0-9]\d|\d\d-\d{7}|\d{3} \d\d \d{4}|(?=(?:[A-Z]*\d){3})[A-Z][A-Z0-9]{7,11}"
+            r"|[A-Z]{4}\d{6}[A-Z]{6}[A-Z0-9]\d|\d\d-\d{7}|\d{3} \d\d \d{4}"
+            r"|(?=(?:[A-Z]*\d){3})[A-Z][A-Z0-9]{7,11}"
             r"|\d{9,13}|\d{3}-\d{3}-\d{3,4})(?![A-Za-z0-9_-])"
         ),
         60,

@@ -1,4 +1,4 @@
-"""What names in Python programs stand for: what sends, fetches, decodes, runs, removes. Data only."""
+"""What names in Python stand for: what sends, fetches, decodes, runs, removes. Data only."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ from core.safety.rules import words
 # contains nothing of what is looked for below. Looking for words takes a tenth of a pattern.
 _PASSWORD_SIGNS = words("pass|pwd|pw|pin|code|wifi key|wi-fi key|psk|비밀|비번|암호|패스|출입|공동")
 _KEY_SIGNS = words(
-    "secret|token|key|credential|signature|authorization|password|비밀|키|시크릿|토큰|인증|비번|암호"
+    "secret|token|key|credential|signature|authorization|password|비밀|키|시크릿|토큰|인증|비번"
+    "|암호"
 )
 _PREFIXES = words(
     "sk-|sk_|pk_|rk_|gsk_|ghp_|gho_|ghu_|ghs_|ghr_|github_pat_|glpat-"
@@ -26,7 +27,8 @@ _PREFIXES = words(
     "|dckr_pat|lin_api|figd|vcp_|tskey|phc_|sntrys|shpat|shpca|shppa"
     "|shpss|dop_v1|doo_v1|rubygems|pul-|eaac|atatt3|atctt3|pypi-|sg."
     "|dp.pt.|dp.st.|pscale_|secret_|hrku-|nrak-|nrra-|glsa_|glc_|fo1_|figp|sk0|sk1|sk2|sk3|sk4|sk5"
-    "|sk6|sk7|sk8|sk9|ska|skb|skc|skd|ske|skf|acd|acf|pat|otpauth|ntn|key-|sq0|pmak-|pplx-|xai-|nvapi-|tvly-|dapi|hvs.|age-secret|:aa"
+    "|sk6|sk7|sk8|sk9|ska|skb|skc|skd|ske|skf|acd|acf|pat|otpauth|ntn|key-|sq0|pmak-|pplx-|xai-"
+    "|nvapi-|tvly-|dapi|hvs.|age-secret|:aa"
     "|eyj|ac0|ac1|ac2|ac3|ac4|ac5|ac6|ac7|ac8|ac9"
 )
 _URL_SIGNS = ("://",)
@@ -49,7 +51,8 @@ _KEYS = re.compile(
     r"|ATCTT3)[_-]?\w[\w=-]{18,}|pypi-[\w-]{30,}|SG\.[\w-]{10,}\.[\w-]{10,}"
     r"|dp\.(?:pt|st|ct)\.\w{30,}|pscale_(?:tkn|pw|oauth)_[\w.-]{20,}|secret_[A-Za-z0-9]{40,}"
     r"|HRKU-[0-9a-fA-F-]{30,}|NR(?:AK|RA|JS|II)-[A-Z0-9]{20,}|gl(?:sa|c)_\w{30,}|fo1_[\w-]{30,}"
-    r"|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|key-[0-9a-f]{32}|(?:AC|SK)[0-9a-f]{32}|sq0[a-z]{3}-[\w-]{20,}|PMAK-[\w-]{30,}"
+    r"|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|key-[0-9a-f]{32}|(?:AC|SK)[0-9a-f]{32}"
+    r"|sq0[a-z]{3}-[\w-]{20,}|PMAK-[\w-]{30,}"
     r"|(?:pplx|xai|nvapi|tvly|dapi)-?\w[\w-]{24,}|hvs\.[\w-]{20,}"
     r"|AGE-SECRET-KEY-1\w{40,}|\d{8,10}:AA[\w-]{30,}"
     r"|eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?)"
@@ -73,13 +76,16 @@ _URL_PASSWORD = re.compile(r"://[^\s/:@\"'<>]{0,64}:([^\s/\"'<>]{1,100})@(?=[\w\
 _URL_KEY = re.compile(r"://([0-9a-f]{24,64}|[A-Za-z0-9_-]{24,100})@(?=[\w\[])")
 # Words beside which a password stands, and such beside which a code of a door or a safe does.
 _ENTRY_SIGNS = words(
-    "비번|비밀번호|암호|패스워드|패스코드|계정|아이디|로그인|접속|와이파이|wifi|wi-fi|password|passcode"
+    "비번|비밀번호|암호|패스워드|패스코드|계정|아이디|로그인|접속|와이파이|wifi|wi-fi|password"
+    "|passcode"
     "|passphrase|passwd|pwd|log in|login|logs in|sign in|signs in|creds|credential|username|user:"
     "|user |id/pw|pw |pw:|get in|the pass "
 )
 _DOOR_SIGNS = words(
-    "금고|현관|출입문|뒷문|정문|도어|키패드|경보|세콤|자물쇠|열쇠함|다이얼|사물함|door|alarm|safe|gate"
-    "|keypad|lockbox|key box|keybox|lock box|combination|disarm|padlock|entry code|vault|locker|locked"
+    "금고|현관|출입문|뒷문|정문|도어|키패드|경보|세콤|자물쇠|열쇠함|다이얼|사물함|door|alarm|safe"
+    "|gate"
+    "|keypad|lockbox|key box|keybox|lock box|combination|disarm|padlock|entry code|vault|locker"
+    "|locked"
 )
 SIGNS = tuple(
     dict.fromkeys(
@@ -102,8 +108,10 @@ SIGNS = tuple(
 )
 _TOKEN = re.compile(r"[!-~]{4,80}")
 _DOOR_CODE = re.compile(
-    r"(?<![\w.,:/#*-])(?:[#*]?\d{2,8}[#*][\d#*]{0,8}|[#*]\d{3,8}[#*]?|\d{4,8}|\d{1,2}(?:-\d{1,2}){2,3}"
-    r"|[좌우lr]\d{1,2}(?:[ ,-]{1,2}[좌우lr]\d{1,2})+)(?![\w,.:/-]?\d|[\w%]|\s?(?:원|개|명|시|호|층|번지|회|년"
+    r"(?<![\w.,:/#*-])(?:[#*]?\d{2,8}[#*][\d#*]{0,8}|[#*]\d{3,8}[#*]?|\d{4,8}"
+    r"|\d{1,2}(?:-\d{1,2}){2,3}"
+    r"|[좌우lr]\d{1,2}(?:[ ,-]{1,2}[좌우lr]\d{1,2})+)(?![\w,.:/-]?\d|[\w%]|\s?(?:원|개|명|시|호"
+    r"|층|번지|회|년"
     r"|월|일|분|초|번|kg|krw|usd|eur|people|times|days|hours|min|dollars|€|\$))"
 )
 _OPENS = re.compile(
@@ -257,7 +265,7 @@ def _is_random_part(value: str) -> bool:
 
 
 def _is_certainly_random(value: str) -> bool:
-    """Whether a token says by itself that it was generated; data and wallets have no signs in it."""
+    """Whether a token says by itself that it was generated; data and wallets have no dots."""
     if len(value) < 40 or len(value) > 300 or not _is_random(value):
         return False
     cased = any(map(str.isupper, value)) and any(map(str.islower, value))

@@ -278,12 +278,7 @@ class _Script:
                 yield self._found(
                     "code.runs_fetched" if "base64" not in values else "code.hides", node
                 )
-        if name in FETCH:
-            self._fetched |= {word.rpartition("/")[2] for word in self._outputs(name, args)}
-        unpacks = name in UNPACKERS
-        self._unpacked |= unpacks and any(arg.rpartition("/")[2] in self._fetched for arg in args)
-        if self._unpacked and not unpacks and re.match(r"\.{0,2}/?[\w.-]+/[\w./-]+\.?\w*$", text):
-            yield self._found("code.runs_fetched", node)
+        yield from self._runs_unpacked(node, name, args, text)
         ran = [name, *args[:1]] if name in RUNNERS else [name]
         if name not in FETCH and any(
             word.rpartition("/")[2] in self._fetched for word in ran if word
@@ -305,6 +300,15 @@ class _Script:
         if name in ("certutil", "mshta", "regsvr32", "bitsadmin"):
             yield self._found("code.runs_fetched", node)
         yield from self._inner(node, name, args)
+
+    def _runs_unpacked(self, node: Node, name: str, args: list[str], text: str) -> Iterator[Found]:
+        """Remember what is fetched and unpacked; yield what is run out of it."""
+        if name in FETCH:
+            self._fetched |= {word.rpartition("/")[2] for word in self._outputs(name, args)}
+        unpacks = name in UNPACKERS
+        self._unpacked |= unpacks and any(arg.rpartition("/")[2] in self._fetched for arg in args)
+        if self._unpacked and not unpacks and re.match(r"\.{0,2}/?[\w.-]+/[\w./-]+\.?\w*$", text):
+            yield self._found("code.runs_fetched", node)
 
     def _inner(self, node: Node, name: str, args: list[str]) -> Iterator[Found]:
         """Yield what a program does that is given as an argument (`python -c`, `node -e`)."""

@@ -32,10 +32,13 @@ PERSISTENT = re.compile(
 # Whole folders of a machine: of the system, of shared data, of a person. What lies deeper, and what
 # is made to be thrown away, is for the one who works there.
 ROOTS = (
-    r"/(?!tmp\b|var/(?:tmp|cache)\b|proc/self|dev/)(?:bin|boot|etc|home|lib|mnt|media|opt|root|sbin|srv"
-    r"|sys|usr|var|data|export|nfs|share|shared|backups?|volumes?|Users|Volumes|Library|Applications)"
+    r"/(?!tmp\b|var/(?:tmp|cache)\b|proc/self|dev/)(?:bin|boot|etc|home|lib|mnt|media|opt|root"
+    r"|sbin|srv"
+    r"|sys|usr|var|data|export|nfs|share|shared|backups?|volumes?|Users|Volumes|Library"
+    r"|Applications)"
     r"(?:/[^/\s]+)?/?\**"
-    r"|(?:~|\$\{?HOME\}?)/(?:Documents|Desktop|Downloads|Pictures|Music|Movies|Videos|Library|\.config"
+    r"|(?:~|\$\{?HOME\}?)/(?:Documents|Desktop|Downloads|Pictures|Music|Movies|Videos|Library"
+    r"|\.config"
     r"|\.local|\.ssh|OneDrive[^/]*|Dropbox)(?:/\**)?"
 )
 

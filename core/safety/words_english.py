@@ -185,7 +185,8 @@ WORDS = {
     "trustworthy|10/10|5/5|100%|vote|votes|upvote|counts triple|counts double|"
     "counts more|counts twice|counts for more|weighs more|carries more|verified|reliable|"
     "gold standard",
-    "Y": "name|steer them to|push|choose|chooses|pick|picks|prefer|prefers|select|selects|recommend|recommends|favour*|"
+    "Y": "name|steer them to|push|choose|chooses|pick|picks|prefer|prefers|select|selects"
+    "|recommend|recommends|favour*|"
     "favor*|promote|promotes|keep|keeps|put first|rank first",
     "g": "regardless|no matter|even if|irrespective|whether or not|whatever|even when|"
     "even though|despite|in spite of|never mind what|anyway|notwithstanding|come what may|"
