@@ -26,6 +26,8 @@ _CODE_NAME = re.compile(
     r"|(approv\w*|confirm\w*|consent|ask|prompt_user|authori[sz]e\w*|permission)"
     r"|(max|limit|limits|quota|cap|ceiling|threshold))(?:_|\(|$)"
 )
+_LONGEST = 60  # words of a clause before and after what is looked at
+_MOST = 200
 # What need not have been done: "안 받아도", "못 했어도". Endings stand for all verbs.
 _EVEN_SO = re.compile(r"(?:안|못|미처).{1,4}?[아어여해와봐줘려켜돼겨둬써라랐셔러]도")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -191,11 +193,15 @@ class Reading(NamedTuple):
             yield from self._matches(rule, folded)
 
     def _matches(self, rule: ClauseRule, folded: str) -> Iterator[Said]:
-        for one in rule.pattern.finditer(self.letters):
+        for number, one in enumerate(rule.pattern.finditer(self.letters)):
             first, last = one.span()
-            begin = self.letters.rfind("|", 0, first) + 1
-            end = self.letters.find("|", last)
-            end = len(self.letters) if end < 0 else end
+            if number == _MOST:  # what is so often like it is for a person
+                yield Said(rule.code, self.starts[first], len(folded), False)
+                return
+            begin = self.letters.rfind("|", max(0, first - _LONGEST), first) + 1
+            begin = max(begin, first - _LONGEST, 0)
+            end = self.letters.find("|", last, last + _LONGEST)
+            end = min(len(self.letters), last + _LONGEST) if end < 0 else end
             if rule.head and rule.head.search(self.letters[begin:first]):
                 continue
             if rule.tail and rule.tail.search(self.letters[last:end]):

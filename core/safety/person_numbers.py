@@ -213,6 +213,4 @@ def _is_business(number: str) -> bool:
 
 def _is_phone(number: str) -> bool:
     """Whether a number is that of a phone: by its hyphens, or by what all mobiles begin with."""
-    return bool(
-        re.fullmatch(r"0\d{1,2}-\d{3,4}-\d{4}|01\d[ -]?\d{3,4}[ -]?\d{4}|1[568]\d\d-\d{4}", number)
-    )
+    return bool(re.fullmatch(r"0\d{1,2}-\d{3,4}-\d{4}|01[016789]\d{7,8}|1[568]\d\d-\d{4}", number))

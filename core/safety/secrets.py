@@ -253,7 +253,7 @@ def _looks_chosen(value: str) -> bool:
         return False
     if not (any(map(str.isdigit, value)) and any(map(str.isalpha, value))):
         return False
-    if re.search(r"\w[!@#$%^&*?~+]\w|\w[!@#$%^&*?~]+$|^[!@$%^&*?~]\w", value):
+    if re.search(r"\w[!@#$%^&*?~+]+\w|\w[!@#$%^&*?~]+$|^[!@$%^&*?~]\w", value):
         return True
     cased = any(map(str.isupper, value)) and any(map(str.islower, value))
     return cased and len(value) >= 8 and not re.search(r"(?i)\bv\d|[._]\w+$", value)
