@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.safety.rules import Rule, expression, words
+from core.safety.rules import Rule, expression
 
 _CONTROL = (
     r"(?:approv(?:al|als|e|ed|er|ers|ing)|sign-?offs?|authori[sz]\w+|clearances?"
@@ -68,23 +68,11 @@ REFUSED = expression(
 )
 
 
-_DROP_SIGNS = words(
-    "without|skip|waiv|bypass|circumv|omit|dispens|away with|rid of|cut"
-    "|leav|forgo|forget|no need|n't|not |never|no longer|stop|drop|remov"
-    "| off|disabl|suspend|exempt|work around|get around|instead|nobody"
-    "|no one|noone|scrap|abolish"
-)
-_AFTER_SIGNS = words(
-    "not |n't|never|no longer|skipped|waived|dropped|bypassed|ticked"
-    "|assumed|omitted|ignored|suspended|disabled|removed|lifted| off"
-    "|left out|formality|courtesy|optional|unnecessary|voluntary|nice-to"
-    "|nice to|waste of|for show"
-)
-_AUTO_SIGNS = words(
-    "auto|always|approv|authori|release|grant|sign|pay out|refund|through"
-    "|confirm|clear|rubber|blanket|standing|carte|free hand|no questions"
-    "|initial|dat|word|say-so|trust|certif|system|tick|stamp|copy|whoever"
-    "|straight"
+# Between what is dropped and a control: another thing is dropped, or the control comes after it.
+_ELSE = expression(
+    r"\b(?:words?|phrase|heading|label|keep|greeting|lights?|fast|skip (?:hire|permits?))\b"
+    r"|\b(?:after|before|until) (?:the|this|every|each|an?)\b|\bfrom (?:the|my|our"
+    r"|your) (?:e-?mail )?signature"
 )
 
 RULES = (
@@ -94,14 +82,13 @@ RULES = (
         expression(rf"{_BEFORE_IT}[^.;\n]{{0,45}}?\b{_CONTROL}\b"),
         unless=REFUSED,
         bounded=True,
-        signs=_DROP_SIGNS,
+        but=_ELSE,
     ),
     Rule(
         "control.dropped",
         expression(rf"\b{_CONTROL}\b[^.;,\n]{{0,45}}?{_AFTER_IT}"),
         unless=REFUSED,
         bounded=True,
-        signs=_AFTER_SIGNS,
     ),
     Rule(
         "control.dropped",
@@ -116,7 +103,6 @@ RULES = (
         ),
         unless=REFUSED,
         bounded=True,
-        signs=("no ",),
     ),
     Rule(
         "control.dropped",
@@ -132,10 +118,10 @@ RULES = (
             REFUSED.pattern
             + r"|\b(?:after|only|until|unless|when|if|once)\b[^.;\n]{0,50}\b(?:called"
             r"|rang|checks?\b|checked|approves|confirms|verif|inspect|match|paid"
-            r"|both|seen|looked|proven|shown|(?:has|have|is|are) signed)"
+            r"|both|seen|looked|proven|shown|(?:has|have|is|are) signed)|\bfor \d+ (?:days|weeks"
+            r"|months)"
         ),
         bounded=True,
-        signs=("as ", "="),
     ),
     Rule(
         "control.dropped",
@@ -163,7 +149,6 @@ RULES = (
             r"|valid proof|officer|example"
         ),
         bounded=True,
-        signs=_AUTO_SIGNS,
     ),
     Rule(
         "control.dropped",
@@ -181,7 +166,6 @@ RULES = (
         ),
         unless=expression(REFUSED.pattern + r"|\b(?:never|don'?t|do not|not)\b"),
         bounded=True,
-        signs=("without",),
     ),
     Rule(
         "control.dropped",
@@ -191,15 +175,6 @@ RULES = (
             r"|uninspected|unlicen[cs]ed|untested)\b"
         ),
         unless=REFUSED,
-        signs=(
-            "unchecked",
-            "unverified",
-            "unsigned",
-            "unapproved",
-            "uninspected",
-            "unlicen",
-            "untested",
-        ),
     ),
     Rule(
         "control.dropped",
@@ -210,23 +185,6 @@ RULES = (
             r"|skip|skipped|never|optional|bypass)\b"
         ),
         unless=expression(r"dry|=> "),
-        signs=(
-            "review",
-            "approv",
-            "protect",
-            "guard",
-            "verif",
-            "sandbox",
-            "audit",
-            "mfa",
-            "2fa",
-            "confirm",
-            "signature",
-            "dual_",
-            "two_",
-            "four_",
-            "check",
-        ),
     ),
     Rule(
         "control.limit",
@@ -249,7 +207,6 @@ RULES = (
             r"|wire|temperature|pressure|hours|markdown|commission|limit for|quota"
         ),
         unless=expression(REFUSED.pattern + r"|data plan|refill|wifi|wi-fi|storage|guests?\b"),
-        signs=("limit", "cap", "ceiling", "maximum", "threshold", "upper bound"),
     ),
     Rule(
         "control.limit",
@@ -361,7 +318,7 @@ RULES = (
             r"|driver|guard|signatory)\b[^.;\n]{0,30}\b(?:is enough|will do|suffices?"
             r"|is fine|is sufficient|instead of (?:two|both)|is ok|counts for (?:two"
             r"|both))|\bwith (?:only |just )?one (?:key|signature|person|approval)\b"
-            r"|\b(?:releas|open|dispens|sign|approv|authori[sz]|count|administer"
+            r"|\b(?:releas|open(?!ing hours)|dispens|sign|approv|authori[sz]|count|administer"
             r"|discharg|unlock)\w*\b[^.;\n]{0,40}\b(?:on (?:her|his|their|its"
             r"|your) own|alone|single-?handed|by (?:her|him|them|it)sel(?:f|ves))\b"
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.safety.rules import Rule, expression, words
+from core.safety.rules import Rule, expression
 
 SECURITY = (
     r"(?:don'?t|do not|never|not) (?:act on|follow|obey|trust|believe"
@@ -64,6 +64,7 @@ _STYLE = (
     r"|abbreviations?|commas?|tables?|headings?|fonts?|decimals?|jargon"
     r"|slang|first names?|competitors?|opinions?|swear\w*|adjectives?"
     r"|hashtags?|greetings?|sign-?offs?|acronyms?|caps|capital\w*|signatures?"
+    r"|pages?|cover|logos?|charts?|titles?|headers?|footers?|nicknames?|internal|drafts?"
     r"|politics|religion|apolog\w+|please|sorry|words?)"
 )
 ORDINARY = expression(
@@ -92,20 +93,12 @@ _RECORDING = (
     r"|any) (?:record|trace|copy|note)|add(?:ing|ed)?|includ(?:e|ed|ing)"
     r"|show(?:ing)? up|appear)"
 )
-_NOT_SIGNS = words("n't|not|never|no need|avoid|without|stop|refrain|nobody|no one|noone|nor|ne ")
-_REMOVE_SIGNS = words(
-    "leav|left|omit|exclud|strip|suppress|mut|hid|remov|drop|keep|kept"
-    "|take|delet|clear|wip|purg|eras|scrub|shred|destroy|tamper|falsif"
-    "|doctor|alter|rewrit|overwrit|silence|off|disabl|stop|pause|skip"
-    "|not |never|no "
-)
 
 RULES = (
     Rule(
         "concealment.people",
         expression(rf"{_NOT_TELL}{_TELLING}\b[^.;\n]{{0,50}}?\b{OVERSIGHT}\b"),
         unless=ORDINARY,
-        signs=_NOT_SIGNS,
     ),
     Rule(
         "concealment.people",
@@ -114,7 +107,6 @@ RULES = (
             rf"|n't\b)[^.;\n]{{0,25}}?\b{_TELLING}\b"
         ),
         unless=ORDINARY,
-        signs=_NOT_SIGNS,
     ),
     Rule(
         "concealment.people",
@@ -125,14 +117,12 @@ RULES = (
             rf"|made aware)\b"
         ),
         unless=ORDINARY,
-        signs=_NOT_SIGNS,
     ),
     Rule(
         "concealment.people",
         expression(rf"{_NOT_TELL}{_TELLING}\b[^.;\n]{{0,50}}?\b{AFFECTED}\b"),
         needs=_HARM,
         unless=ORDINARY,
-        signs=_NOT_SIGNS,
     ),
     Rule(
         "concealment.people",
@@ -142,7 +132,6 @@ RULES = (
         ),
         needs=_HARM,
         unless=ORDINARY,
-        signs=_NOT_SIGNS,
     ),
     Rule(
         "concealment.people",
@@ -158,15 +147,14 @@ RULES = (
             ORDINARY.pattern + r"|children|sunlight|heat|frost|freez|light|moisture|reach|falling"
             r"|scratch|weather|cold|fire|each other|dogs?\b|spam|junk"
         ),
-        signs=("keep", "kept", "leave", "hid", "conceal", "withh", "shield"),
     ),
     Rule(
         "concealment.people",
         expression(
-            r"\b(?:between (?:us|ourselves|you and me)|(?:just|only) (?:us|our team"
+            r"\b(?:(?<!, )between (?:us|ourselves|you and me)|(?:just|only) (?:us|our team"
             r"|our shift) (?:need )?know|our (?:little )?secret|under the (?:radar"
             r"|table|counter)|on the quiet(?=[.,;!)]|$)|behind (?:\w+(?:'s)? ){1,2}backs?"
-            r"|off the (?:books|record)|cover(?:ed|ing)? (?:it |this |that )?up\b"
+            r"|off the (?:books|record)|cover(?:ed|ing)? (?:it |this |that )?up\b(?! to)"
             r"|hush(?:ed)? up|hush-hush|play dumb|keep (?:it|this|that|quiet|mum"
             r"|schtum)(?: \w+)? (?:quiet|secret|to (?:yourself|ourselves)|under wraps"
             r"|hushed|about it)|keep (?:quiet|mum)\b|won'?t hurt (?:us|them|him"
@@ -211,7 +199,6 @@ RULES = (
         "concealment.record",
         expression(rf"{_NOT_TELL}{_RECORDING}\b[^.;\n]{{0,60}}?\b(?:{RECORDS})"),
         unless=ORDINARY,
-        signs=_NOT_SIGNS,
     ),
     Rule(
         "concealment.record",
@@ -241,7 +228,6 @@ RULES = (
             r"|cache|temp|(?:->|→)\s*(?:ask|stop|refuse)|noise|spam|newsletter"
             r"|marketing mail|blank|empty|own "
         ),
-        signs=_REMOVE_SIGNS,
     ),
     Rule(
         "concealment.people",

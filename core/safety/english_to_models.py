@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.safety.english_silence import SECURITY
-from core.safety.rules import Rule, expression, words
+from core.safety.rules import Rule, expression
 
 _FOREIGN_ORDERS = expression(
     rf"{SECURITY}|\b(?:inside|in|within|from|contained in|found in) (?:a "
@@ -22,24 +22,6 @@ _MODEL = (
     r"|copilot|classifier|learner|curator|extractor|(?:automated|automatic"
     r"|auto|ai|machine)[- ](?:reviewer|screen\w*|system|check\w*|moderator"
     r"|filter)|(?:security |content |safety )?(?:screener|moderator|scanner))"
-)
-_MODEL_SIGNS = words(
-    "assistant|agent|model|llm|bot|copilot|classifier|learner|curator"
-    "|extractor|automat|machine|screener|moderator|scanner| ai|ai |a.i."
-    "|ai,|ai:|reviewer"
-)
-_OVERRIDE_SIGNS = words(
-    "ignor|disregard|forget|overr|aside|throw|bypass|discard|eras|wip"
-    "|heed|attention|follow|obey|no longer|cancel|void|revok|unlearn"
-    "|replac|supersed|suspend|drop|skip|disabl|unset|bin|scrap|instruct"
-    "|prompt|guideline|rail|directive|restrict|constraint|told|training"
-    "|set-up|setup|orders|config|polic"
-)
-_REVEAL_SIGNS = words(
-    "prompt|instruction|everything above|what you were|configured|started"
-    "|your memory|your memor|knowledge base|your context|your tools"
-    "|environment variable|other user|other tenant|other customer|other people"
-    "|~/|configuration|setup|set-up|rules you|system message"
 )
 RULES = (
     # ---- what speaks to a model
@@ -73,7 +55,6 @@ RULES = (
             _FOREIGN_ORDERS.pattern
             + r"|assembly|washing|care instructions|printer|wording of the|packing|seller"
         ),
-        signs=_OVERRIDE_SIGNS,
     ),
     Rule(
         "model_instruction.override",
@@ -121,7 +102,7 @@ RULES = (
             r"|god mode|admin\w*|root|superuser|without (?:any )?(?:restrictions?"
             r"|limits?|rules?|filters?)|free of|not bound|no (?:rules?|restrictions?"
             r"|limits?|filters?)|exempt|operator)\b|\b(?:jailbreak|developer mode"
-            r"|god mode|debug mode|maintenance mode|admin mode|unrestricted mode"
+            r"|god mode|debug mode|admin mode|unrestricted mode"
             r"|trusted mode|sudo mode|dan mode)\b|\b(?:restrictions?|filters?"
             r"|guard ?rails?|safety (?:rules?|checks?|filters?|features?)|safeguards?"
             r"|refusals?)\b[^.;\n]{0,20}\b(?:off|lifted|disabled|removed|suspended"
@@ -153,7 +134,6 @@ RULES = (
             + r"|\b(?:never|do not|don'?t|must not|refuse)\b|your (?:full |exact )?(?:name"
             r"|address)"
         ),
-        signs=_REVEAL_SIGNS,
     ),
     Rule(
         "model_instruction.directs",
@@ -182,7 +162,6 @@ RULES = (
             + r"|thank|please be|we want the|price|tone|answers? (?:should|in)|keep (?:it"
             r"|answers|replies)|(?:sentence|word|bullet)s? (?:max|or)"
         ),
-        signs=_MODEL_SIGNS,
     ),
     Rule(
         "model_instruction.directs",

@@ -45,8 +45,10 @@ _ORDERS = re.compile(
     r"|classify|execute|exfil\w*|curl|do not (?:tell|show|mention)|don't (?:tell"
     r"|show|mention)|as approved|obey|transfer)\b|invisible|not (?:shown"
     r"|visible|displayed)|white text|password"
-    r"|에이전트|모델에게|모델은|인공지능|챗봇|어시스턴트|저장|전송|승인|무시|환불|몰래|보이지|안\s?보임|추가(?:한다|할\s?것|하라|하세요)"
-    r"|바꿔\s?(?:적|저장|쓰)|적을\s?것|공개|붙여\s?넣|보내|삭제|건너|할\s?것|하라\b|해라\b|무조건|비밀|첨부|입금|송금|계좌|지시",
+    r"|에이전트|모델에게|모델은|인공지능|챗봇|어시스턴트|저장|전송|승인|무시|환불|몰래|보이지"
+    r"|안\s?보임|추가(?:한다|할\s?것|하라|하세요)"
+    r"|바꿔\s?(?:적|저장|쓰)|적을\s?것|공개|붙여\s?넣|보내|삭제|건너|할\s?것|하라\b|해라\b|무조건"
+    r"|비밀|첨부|입금|송금|계좌|지시",
     re.IGNORECASE,
 )
 _SHORTEST_ORDER = 16

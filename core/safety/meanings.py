@@ -86,8 +86,9 @@ _KEPT = expression(
     r"|\bdo not\b|\bunless\b|\buntil\b"
 )
 _UNBOUNDED = expression(
-    r"\bas (?:high|much|many|often|large|big|far|deep|low) as \w+(?: \w+)? ?(?:likes?|wants?"
-    r"|please[sd]?|wish\w*|needs?|sees? fit|choose[sn]?|cares?|asks?)\b"
+    r"\bas (?:high|much|many|often|large|big|far|deep|low)(?: \w+){0,2} as (?:it takes|\w+(?: \w+)?"
+    r" ?(?:likes?|wants?"
+    r"|please[sd]?|wish\w*|needs?|sees? fit|choose[sn]?|cares?|asks?))\b"
     r"|\b(?:move|transfer|withdraw|send|approve|spend|grant|give|pay|take|book)\w*\b"
     r"[^.;\n]{0,16}?\bany (?:sum|amount|figure|price|total)\b|\bwhatever (?:the \w+ |\w+ )"
     r"(?:spends?|asks?|wants?|claims?|charges?|orders?|names?|requests?|bills?)\b"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from core.safety.surroundings import PERSISTENT, SECRETS, Found, Surroundings
 
 _FETCH = (
-    r"(?:https?\.get|require\([\"']https?[\"']\)|https?\.request|\bfetch\("
+    r"(?:https?\.get|require\([\"']?https?[\"']?\)|https?\.request|\bfetch\("
     r"|axios|XMLHttpRequest|urlopen|requests\.get|DownloadString|DownloadFile"
     r"|DownloadData|Invoke-WebRequest|Invoke-RestMethod|\biwr\b|\birm\b"
     r"|Net\.WebClient|file_get_contents\(\s*[\"']http|open-uri|URI\.open"
@@ -36,6 +36,9 @@ _PATTERNS = (
             rf"|{_FETCH}[^\n]{{0,300}}\|\s*(?:iex|ba?sh|sh|python3?)\b"
             rf"|CreateObject\([^)\n]{0, 60}(?:XMLHTTP|WinHttp)[\s\S]{0, 600}(?:\bShell\b"
             rf"|ADODB\.Stream|\.Run\b)|certutil[^\n]{{0,80}}-urlcache"
+            rf"|(?:BitsTransfer|Invoke-WebRequest|\biwr\b|DownloadFile)[^\n]{{0,300}}[;|\n]\s*"
+            rf"(?:Start-Process|&\s*\S|\.\\\S)"
+            rf"|(?:system|exec|shell_exec|passthru|eval|assert)\(\s*\$_(?:GET|POST|REQUEST|COOKIE)"
             rf"|bitsadmin[^\n]{{0,80}}/transfer|mshta\s+http|regsvr32[^\n]{{0,60}}http",
             re.IGNORECASE,
         ),
@@ -59,7 +62,7 @@ _PATTERNS = (
             r"|WebSocket\(\s*[\"']wss?:|net\.(?:connect|createConnection|Socket)"
             r"|Net\.Sockets\.TCPClient|TCPSocket|fsockopen|CURLOPT_POST|Net::HTTP\.post"
             r"|IO::Socket|socket\.connect|dns\.(?:resolve|lookup)\([^)\"']*[+`$]"
-            r"|new Image\(\)\.src\s*=|xp_cmdshell|utl_http",
+            r"|/bin/(?:ba)?sh\s+-i\b|new Image\(\)\.src\s*=|xp_cmdshell|utl_http",
             re.IGNORECASE,
         ),
     ),
@@ -68,7 +71,8 @@ _PATTERNS = (
         re.compile(
             r"JSON\.stringify\(\s*process\.env\s*\)|Object\.entries\(process\.env\)"
             r"|Get-ChildItem\s+env:|\bdir env:|gci env:|\bcmdkey\b|Get-StoredCredential"
-            r"|ConvertFrom-SecureString|\bmimikatz\b|sekurlsa|document\.cookie",
+            r"|ConvertFrom-SecureString|(?:\$HOME|\$env:USERPROFILE|~)[\\/]\.(?:ssh|aws"
+            r"|gnupg|kube|azure)|\bmimikatz\b|sekurlsa|document\.cookie",
             re.IGNORECASE,
         ),
     ),
@@ -76,17 +80,20 @@ _PATTERNS = (
         "code.deletes_broadly",
         re.compile(
             r"(?:rmSync|rmdirSync|rm|remove|removeSync|rimraf"
-            r"|rimraf\.sync)\(\s*(?:os\.homedir\(\)|process\.env\.HOME|[\"'](?:/"
+            r"|rimraf\.sync)\(\s*(?:(?:os|require\([\"']?os[\"']?\))\.homedir\(\)"
+            r"|process\.env\.HOME|[\"'](?:/"
             r"|~|C:\\\\|\.\./?)[\"'])|Remove-Item[^\n]{0,60}(?:C:\\(?:\*|\s|$)"
             r"|\$HOME\b(?!\\\w)|\$env:USERPROFILE\b(?!\\\w)|~(?:\s|$))"
             r"|\bdel\s+/[sqf][^\n]{0,40}\s(?:C:\\|%USERPROFILE%|\*\.\*)|\b(?:rd"
             r"|rmdir)\s+/s[^\n]{0,20}(?:C:\\|%USERPROFILE%)|Format-Volume|\bformat\s+[a-z]:"
             r"|vssadmin\s+delete|\bDROP\s+(?:DATABASE|SCHEMA)\b|\bTRUNCATE\s+TABLE"
-            r"|\bDELETE\s+FROM\s+\w+\s*(?:;|$)|FileUtils\.rm_rf\(\s*[\"'](?:/"
-            r"|~)|cipher\s+/w",
+            r"|\bDELETE\s+FROM\s+\w+\s*(?:;|$)|FileUtils\.rm_rf\(\s*(?:Dir\.home|[\"'](?:/"
+            r"|~))|\bunlink\b[^\n]{0,12}glob\(?\s*[\"'](?:/|~)"
+            r"|\bDROP\s+TABLE\s+(?!IF\s+EXISTS\s+(?:tmp|temp|stag)|tmp|temp|stag)\w|cipher\s+/w",
             re.IGNORECASE | re.MULTILINE,
         ),
     ),
+    ("tools.no_wall", re.compile(r"Set-ExecutionPolicy\s+(?:Bypass|Unrestricted)", re.IGNORECASE)),
     (
         "code.persists",
         re.compile(
@@ -100,7 +107,7 @@ _SHELL = re.compile(
     r"(?:execSync|exec|spawn|spawnSync|system|shell_exec|passthru|popen"
     r"|Process\.Start|do shell script|RUN|%x|qx)\s*[({\s]\s*[\"'`]([^\n\"`]{4,800})"
 )
-_PATHS = re.compile(r"[\"'`]([^\"'`\n]{3,200})[\"'`]")
+_PATHS = re.compile(r"(?=[\"'`]([^\"'`\n]{3,200})[\"'`])")
 _URL = re.compile(r"(?:https?|wss?|ftp)://[^\s\"'`)<>]+")
 
 
@@ -118,6 +125,6 @@ def other_findings(code: str, around: Surroundings) -> Iterator[Found]:
             yield found, one.start(), one.end()
     for one in _PATHS.finditer(code):
         if " " not in one[1] and SECRETS.search(one[1]) and "/" in one[1]:
-            yield "code.reads_credentials", one.start(), one.end()
+            yield "code.reads_credentials", *one.span(1)
         elif " " not in one[1] and PERSISTENT.search(one[1]):
-            yield "code.persists", one.start(), one.end()
+            yield "code.persists", *one.span(1)

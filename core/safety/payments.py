@@ -36,12 +36,18 @@ _ACCOUNTS = (
         r"\b(?:zelle|venmo|paypal|cash ?app|revolut|bizum|pix|interac|페이팔"
         r"|카카오페이|토스)\b[^\n]{0,40}?([\w.+-]{1,64}@[\w.-]{3,100})"
     ),
+    re.compile(r"\b(?:venmo|cash ?app|paypal|zelle|revolut|wise)\b[^\n]{0,12}?([@$][\w-]{3,40})"),
     re.compile(r"((?:paypal\.me|cash\.app|revolut\.me|venmo\.com|wise\.com/pay)/[\w$.-]{2,40})"),
+    re.compile(
+        r"(?:beneficiar|payee|recipient|수취|입금처|받는\s?(?:분|사람|곳))[^\n\d]{0,50}"
+        r"(\d[\d -]{6,18}\d)(?!\d)"
+    ),
     re.compile(
         r"\b(?:account|acct|a/c)\b(?: (?:no|number|nr))?\W{0,3}(?:is "
         r"|now )?(\d[\d -]{6,16}\d)\b"
     ),
 )
+_LONGEST_ACCOUNT = 24  # of letters and digits; what is longer is an address of a wallet
 _MONEY = re.compile(
     r"\b(?:pay|paid|payment|payable|payout|invoices?|remit\w*|transfer\w*"
     r"|deposit\w*|refunds?|salar\w+|donat\w+|rent|wire|beneficiary|payee"
@@ -120,9 +126,10 @@ ENGLISH_RULES = (
     Rule(
         "payee.destination",
         expression(
-            r"\b(?:to|into|on|via|through|with|use) (?:the |an? )?(?:\w+'s )?(?:personal"
+            r"\b(?:to|into|on|via|through|with|uses?) (?:(?:the|an?|his|her|their|my"
+            r"|our) )?(?:\w+'s )?(?:personal"
             r"|private|his own|her own|my own|my|wife's|husband's|brother's|sister's"
-            r"|son's|cousin's|nephew's|friend's) (?:\w+ )?(?:bank account|account"
+            r"|son's|cousin's|nephew's|friend's) (?:\w+ )?(?:bank account|account|card"
             r"|paypal|venmo|wallet|iban|cash app|revolut)\b|\b(?:details|account"
             r"|iban|bank\w*|address|number|link)\b[^.;\n]{0,40}\b(?:on (?:the"
             r"|their|our) (?:\w+ )?(?:invoices?|contracts?|letters?|statements?"
@@ -135,13 +142,25 @@ ENGLISH_RULES = (
             r"|letter|statement|welcome pack|website|master)"
         ),
         needs=expression(
-            r"pay|transfer|deposit|refund|invoice|send|dues|fee|money|salary|iban"
+            r"pay|transfer|deposit|refund|invoice|send|dues|fee|money|salary|iban|account"
             r"|donat|remit|\bbank"
         ),
         unless=expression(
             r"\bnever\b|\bdon't (?:pay|send|accept)|\bnot allowed|refuse|forbidden"
             r"|verif|call back|data|log ?in|sign ?in|user account"
         ),
+    ),
+    Rule(
+        "payee.destination",
+        expression(
+            r"\b(?:collected|taken|received|handled|kept|held"
+            r"|accepted)\b[^.;\n]{0,24}\b(?:personally"
+            r"|privately|by (?:himself|herself)|at (?:his|her) (?:home|house))\b"
+        ),
+        needs=expression(
+            r"payment|donation|\brents?\b|\bfees?\b|\bdues\b|money|cash|refund|deposit"
+        ),
+        unless=expression(r"\bnever\b|\bnot\b|n't"),
     ),
     Rule(
         "payee.unchecked",
@@ -179,8 +198,11 @@ def accounts(folded: str) -> Iterator[Found]:
         for one in pattern.finditer(folded):
             digits = [char for char in one[1] if char.isdigit()]
             start, end = one.span(1)
-            around = folded[max(0, start - 30) : end + 24].split("\n")
-            if len(digits) < 8 and not set("/@") & set(one[1]):
+            around = (
+                folded[max(0, start - 30) : start].rpartition("\n")[2],
+                folded[end : end + 24].partition("\n")[0],
+            )
+            if len(digits) < 8 and not (set("/@$") & set(one[1]) or len(one[1]) > _LONGEST_ACCOUNT):
                 continue
             if (
                 set(digits) == {"0"}

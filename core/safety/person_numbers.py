@@ -13,10 +13,12 @@ _DOCUMENT_SIGNS = words(
     "|dni|nie|nif|aadh|cpf|cnpj|pesel|bsn|nric|hkid|curp|tfn|sin|nhs"
     "|my number|mynumber|codice|personnummer|steuer|tax|medicare|itin"
     "|pan|national|identi|id no|id number|id card|citizen|주민|외국인"
-    "|등록|건강|의료|보험증|신분증|식별|cvc|cvv|security code"
+    "|personal number|personal id|cpr|henkil|hetu|pps|ird|chinese id|resident id|sécu|nir"
+    "|her social"
+    "|his social|등록|건강|의료|보험증|신분증|식별|cvc|cvv|security code"
 )
 NUMBERS = {"resident_number", "card", "national_id", "passport", "licence"}
-_GAP = r"[ .\-·/]{0,3}"
+_GAP = r"(?:[ .\-·/_]{0,3}|[^\d\n]{0,6}뒷\s?(?:자리|번호)[^\d\n]{0,4})"
 _RESIDENT = re.compile(
     rf"((?:[0-9](?<![\d-][0-9]))\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d"
     rf"|3[01]))({_GAP})([0-9]\d{{6}})(?![\d-]|,\d)"
@@ -25,6 +27,9 @@ _CARD = re.compile(
     r"[0-9](?<![\d.-][0-9])\d{3}(?:(?:[ -]\d{4}){3}(?![\d-])|[ -]\d{6}[ -]\d{5}(?!\d)"
     r"|\d{11,12}(?![\d-]))"
 )
+# In groups of other lengths, or parted otherwise, where a word says that it is a card.
+_ODD_CARD = re.compile(r"(?<![\d.-])\d(?:[ ._/-]{0,2}\d){12,18}(?![\d-])")
+_GROUPED = re.compile(r"\d{4}(?:([ ._/-]{1,2})\d{4}\1\d{4}\1\d{4}|([ ._/-]{1,2})\d{6}\2\d{5})")
 _CARD_WORDS = ("카드", "card", "visa", "amex", "mastercard", "cvc", "cvv", "유효", "exp", "결제")
 # A number behind one of them is no person's, unless its checksum says so.
 ORDERS = words(
@@ -36,7 +41,7 @@ _SURE = (
     ("national-id", re.compile(r"[0-9](?<![\d-][0-9])\d{2}-\d{2}-\d{4}(?![\d-])")),
     ("licence", re.compile(r"[12](?<![\d-][12])\d-\d{2}-\d{6}-\d{2}(?![\d-])")),
     ("national-id", re.compile(r"[0-9](?<![\d.-][0-9])\d{2}\.\d{3}\.\d{3}-\d{2}(?![\d-])")),
-    ("passport", re.compile(r"[MSRGD](?<![\w-].)\d{3}[A-Z]\d{4}(?![\w-])")),
+    ("passport", re.compile(r"[MSRGD](?<![\w-].)\d{3}[A-Z]\d{4}(?![A-Za-z0-9_-])")),
 )
 # A word that names the document, at most so many characters before the number.
 _NAMED = (
@@ -44,8 +49,8 @@ _NAMED = (
         "passport",
         re.compile(r"passport|여권"),
         re.compile(
-            r"(?<![\w-])(?:[A-Z]{0,2}\d{3}[A-Z0-9]\d{4,5}[A-Z]?"
-            r"|(?=(?:[A-Z]*\d){3})[A-Z][A-Z0-9]{7,8})(?![\w-])"
+            r"(?<![A-Za-z0-9_-])(?:[A-Z]{0,2}\d{3}[A-Z0-9]\d{4,5}[A-Z]?"
+            r"|(?=(?:[A-Z]*\d){3})[A-Z][A-Z0-9]{7,8})(?![A-Za-z0-9_-])"
         ),
         160,
     ),
@@ -56,15 +61,19 @@ _NAMED = (
             r"|운전\s?면허|면허\s?번호"
         ),
         re.compile(
-            r"(?<![\w-])(?:\d{2}-?\d{2}-?\d{6}-?\d{2}|[A-Z]{1,5}[ -]?\d{5,}[A-Z0-9 ]{0,8}"
-            r"|\d{8,10})(?![\w-])"
+            r"(?<![A-Za-z0-9_-])(?:\d{2}-?\d{2}-?\d{6}-?\d{2}|\d{2}-\d{6}-\d{2}"
+            r"|[A-Z]{1,5}[ -]?\d{5,}[A-Z0-9 ]{0,8}"
+            r"|\d{8,10})(?![A-Za-z0-9_-])"
         ),
         60,
     ),
     (
         "national-id",
         re.compile(
-            r"\bssn\b|ausweis|carte d'identit|identity document|social security"
+            r"\bssn\b|\bher social\b|\bhis social\b|personal (?:number|id|identity)|\bcpr\b"
+            r"|henkil\w+"
+            r"|\bhetu\b|\bppsn?\b|\bird\b|chinese id|resident id|numéro de sécu|\bnir\b|ausweis"
+            r"|carte d'identit|identity document|social security"
             r"|national insurance|\bnino\b|\bni number|\bdni\b|\bnie\b|\bnif\b"
             r"|aadh?aar|\bcpf\b|\bcnpj\b|\bpesel\b|\bbsn\b|\bnric\b|\bhkid\b|\bcurp\b"
             r"|\btfn\b|\bsin\b|\bnhs\b|\bmy ?number\b|codice fiscale|personnummer"
@@ -74,17 +83,21 @@ _NAMED = (
             r"|건강\s?보험|의료\s?보험|보험증|신분증\s?번호|개인\s?식별"
         ),
         re.compile(
-            r"(?<![\w-])(?:\d{4} \d{4} \d{4}|\d{3} \d{3} \d{3,4}"
+            r"(?<![A-Za-z0-9_-])(?:\d{4} \d{4} \d{4}|\d{3} \d{3} \d{3,4}"
             r"|[A-Z]{2} ?\d\d ?\d\d ?\d\d ?[A-D]|[XYZ]?\d{7,8}-?[A-Z]|[STFGM]\d{7}[A-Z]"
             r"|[A-Z]{5}\d{4}[A-Z]|[A-Z]\d{6}\(?[\dA]\)?|[A-Z]{6}\d\d[A-Z]\d\d[A-Z]\d{3}[A-Z]"
-            r"|\d{6,8}-\d{4}|\d\d-\d{7}|\d{3} \d\d \d{4}|(?=(?:[A-Z]*\d){3})[A-Z][A-Z0-9]{7,11}"
-            r"|\d{9,13}|\d{3}-\d{3}-\d{3,4})(?![\w-])"
+            r"|\d{6,8}[-+A]\d{3}[0-9A-Z]|\d{17}[0-9X]|\d{7}[A-Z]{1,2}|\d-\d{10}|\d{4} \d{5} \d"
+            r"|[12] \d\d \d\d \d\d \d{3} \d{3}(?: \d\d)?|\d\d \d{3} \d{3} \d{3}"
+            r"|[A-Z]{4}\d{6}[A-Z]{6}[A-Z0-9]\d|\d\d-\d{7}|\d{3} \d\d \d{4}"
+            r"|(?=(?:[A-Z]*\d){3})[A-Z][A-Z0-9]{7,11}"
+            r"|\d{9,13}|\d{3}-\d{3}-\d{3,4})(?![A-Za-z0-9_-])"
         ),
         60,
     ),
 )
 _CODES = re.compile(r"\b(?:cvc2?|cvv2?|security code)\D{0,4}(\d{3,4})\b")
-_EXACT = re.compile(r"[- .]")
+_NAMED_AFTER = re.compile(r"\s?[(,/]\s?(?:주민|외국인|resident|rrn)")
+_EXACT = re.compile(r"[- ._/]")
 
 
 @dataclass(frozen=True)
@@ -145,9 +158,11 @@ def _residents(plain: str, lowered: str) -> Iterator[Hit]:
     for one in _RESIDENT.finditer(plain):
         before = lowered[max(0, one.start() - 20) : one.start()]
         named = any(word in before for word in _RESIDENTS)
+        named = named or bool(_NAMED_AFTER.match(lowered, one.end()))
+        named = named or "뒷" in one[2]
         summed = _resident_sum(one[1] + one[3])
-        other = any(word in before for word in ORDERS)
-        parted = "-" in one[2] and one[3][0] in "12345678"
+        other = any(word in before for word in ORDERS if word != "id:" or not one[2])
+        parted = bool(set("-_") & set(one[2])) and one[3][0] in "12345678"
         if named or summed or (parted and not other):
             yield Hit(one.start(), one.end(), "resident-number")
 
@@ -165,11 +180,16 @@ def _resident_sum(digits: str) -> bool:
 
 def _cards(plain: str, lowered: str) -> Iterator[Hit]:
     any_card = False
-    for one in _CARD.finditer(plain):
+    for one in (*_CARD.finditer(plain), *_ODD_CARD.finditer(plain)):
         digits = _EXACT.sub("", one[0])
+        grouped = bool(_GROUPED.fullmatch(one[0]))
         around = lowered[max(0, one.start() - 40) : one.end() + 20]
         named = any(word in around for word in _CARD_WORDS)
-        other = any(word in lowered[max(0, one.start() - 20) : one.start()] for word in ORDERS)
+        before = lowered[max(0, one.start() - 20) : one.start()]
+        other = any(word in before for word in ORDERS if word != "id:" or not grouped)
+        if one.re is _ODD_CARD and not grouped:
+            named = named and any(word in around for word in ("card", "카드")) and _luhn(digits)
+            other = True
         issued = digits[0] in "3456" or digits.startswith(("2", "94", "90"))
         if set(digits) != {"0"} and (named or (issued and _luhn(digits) and not other)):
             any_card = True
@@ -192,4 +212,5 @@ def _is_business(number: str) -> bool:
 
 
 def _is_phone(number: str) -> bool:
-    return bool(re.fullmatch(r"0\d{1,2}[ -]?\d{3,4}[ -]?\d{4}|1[568]\d\d-?\d{4}", number))
+    """Whether a number is that of a phone: by its hyphens, or by what all mobiles begin with."""
+    return bool(re.fullmatch(r"0\d{1,2}-\d{3,4}-\d{4}|01[016789]\d{7,8}|1[568]\d\d-\d{4}", number))

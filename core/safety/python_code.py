@@ -12,6 +12,16 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
+from core.safety.python_names import (
+    BROAD,
+    DECODES,
+    EVALUATES,
+    FETCHES,
+    LOADS,
+    REMOVES,
+    RUNS,
+    SENDS,
+)
 from core.safety.surroundings import PERSISTENT, SECRETS, Found, Surroundings
 
 _LONGEST = 100_000
@@ -32,48 +42,6 @@ _PASSES_ON = {
     "expandvars",
     "join",
 }
-_SENDS = re.compile(
-    r"^(?:requests|httpx|aiohttp|urllib3|session|client|s|sess|http)(?:\.\w+)*\.(?:post"
-    r"|put|patch|upload_\w+)$|^smtplib\.SMTP\w*$|^ftplib\.FTP\w*$"
-    r"|^socket\.(?:create_connection|socket)$|^paramiko\.\w+$|^telnetlib\.\w+$"
-    r"|^websockets?\.\w+$|^http\.client\.HTTPS?Connection$|^boto3\.(?:client"
-    r"|resource)$|^discord\w*\.|^telegram\w*\.|^slack_sdk\."
-)
-_FETCHES = re.compile(
-    r"^(?:urllib\.request\.(?:urlopen|urlretrieve|Request)|requests\.(?:get"
-    r"|request|head|Session)|httpx\.(?:get|request|Client|stream)|urllib2\.urlopen"
-    r"|aiohttp\.\w+|urllib3\.\w+|webbrowser\.open\w*|wget\.download|urllib\.urlopen)"
-)
-_DECODES = re.compile(
-    r"^(?:base64\.\w*decode\w*|codecs\.decode|zlib\.decompress|gzip\.decompress"
-    r"|bz2\.decompress|lzma\.decompress|bytes\.fromhex|binascii\.\w+|marshal\.loads?"
-    r"|bytearray\.fromhex|chr|int\.to_bytes)$"
-)
-_RUNS = re.compile(
-    r"^(?:os\.(?:system|popen\w*|exec\w+|spawn\w+|startfile)|subprocess\.\w+"
-    r"|commands\.\w+|pty\.spawn|asyncio\.create_subprocess_\w+|pexpect\.\w+)$"
-)
-_EVALUATES = {
-    "exec",
-    "eval",
-    "compile",
-    "builtins.exec",
-    "builtins.eval",
-    "runpy.run_path",
-    "types.FunctionType",
-    "types.CodeType",
-    "__builtins__.exec",
-    "__builtins__.eval",
-}
-_LOADS = {"pickle.loads", "pickle.load", "marshal.loads", "dill.loads", "cloudpickle.loads"}
-_REMOVES = re.compile(
-    r"^(?:shutil\.rmtree|os\.(?:remove|unlink|rmdir|removedirs)|send2trash\.\w+)$"
-)
-_ROOTS = re.compile(
-    r"^(?:/|~/?|\.\.?/?|\*|/(?:bin|boot|etc|home|lib|mnt|media|opt|root"
-    r"|sbin|srv|sys|usr|var|Users|Volumes|Library)/?\*?|[A-Za-z]:[\\/]*"
-    r"|/\*\*?/.*|~/\*\*/.*|/\*\*?/?\*?|~/\*\*?|\$HOME)$"
-)
 
 
 def python_findings(code: str, around: Surroundings) -> list[Found] | None:
@@ -205,7 +173,15 @@ class _Program:
             (isinstance(node.func, ast.Name) and node.func.id in ("getattr", "__import__"))
             or (
                 isinstance(node.func, ast.Attribute)
-                and node.func.attr in ("import_module", "Session", "Client")
+                and node.func.attr
+                in (
+                    "import_module",
+                    "Session",
+                    "Client",
+                    "ClientSession",
+                    "AsyncClient",
+                    "PoolManager",
+                )
             )
         )
 
@@ -329,9 +305,11 @@ class _Program:
 
     def _origins_of_call(self, node: ast.Call) -> Iterator[str]:
         name = self._name(node.func)
-        if _FETCHES.match(name):
+        if FETCHES.match(name):
             yield "net"
-        if _DECODES.match(name) or name.endswith((".fromhex", ".b64decode", ".decompress")):
+        if DECODES.match(name) or name.endswith((".fromhex", ".b64decode", ".decompress")):
+            yield "decoded"
+        if name in ("bytes", "bytearray") and node.args and isinstance(node.args[0], ast.List):
             yield "decoded"
         if name == "map" and node.args and self._name(node.args[0]) == "chr":
             yield "decoded"
@@ -345,7 +323,7 @@ class _Program:
         origins = set[str]()
         for arg in [*node.args, *(keyword.value for keyword in node.keywords)]:
             origins |= self._origins(arg)
-        if name in _EVALUATES or name in _LOADS:
+        if name in EVALUATES or name in LOADS:
             if "net" in origins:
                 yield "code.runs_fetched"
             elif (
@@ -363,7 +341,7 @@ class _Program:
             yield "code.hides"
         if isinstance(node.func, ast.Call | ast.Name) and self._is_computed(node.func):
             yield "code.hides"
-        if _RUNS.match(name):
+        if RUNS.match(name):
             yield from self._subprocess(node, origins)
         yield from self._network(node, name, origins)
         yield from self._deletion(node, name)
@@ -418,8 +396,8 @@ class _Program:
         return self._fold(node)
 
     def _network(self, node: ast.Call, name: str, origins: set[str]) -> Iterator[str]:
-        sends = bool(_SENDS.match(name))
-        if _FETCHES.match(name):
+        sends = bool(SENDS.match(name))
+        if FETCHES.match(name):
             method = next(
                 (self._fold(word.value) for word in node.keywords if word.arg == "method"), ""
             )
@@ -448,7 +426,7 @@ class _Program:
             yield "code.phones_out"
 
     def _deletion(self, node: ast.Call, name: str) -> Iterator[str]:
-        target: ast.expr | None = node.args[0] if _REMOVES.match(name) and node.args else None
+        target: ast.expr | None = node.args[0] if REMOVES.match(name) and node.args else None
         if (
             isinstance(node.func, ast.Attribute)
             and node.func.attr in ("unlink", "rmdir", "rmtree", "remove")
@@ -464,7 +442,7 @@ class _Program:
             return False
         if isinstance(node, ast.Constant):
             root = isinstance(node.value, str) and node.value not in (".", "*")
-            return root and bool(_ROOTS.match(str(node.value)))
+            return root and bool(BROAD.match(str(node.value)))
         if isinstance(node, ast.Call):
             return self._is_broad_call(node, depth)
         if isinstance(node, ast.Subscript):
@@ -491,7 +469,15 @@ class _Program:
             return self._is_broad(node.func.value, depth + 1) or (
                 name.startswith(("glob.", "os.")) and self._any_broad(node.args, depth)
             )
-        if last not in _PASSES_ON or (last == "join" and len(node.args) > 1):
+        if last == "join" and len(node.args) > 1:  # what is walked through is as broad as where
+            walked = self._choices(node.args[0])
+            return any(
+                isinstance(one, ast.Call)
+                and self._name(one.func).endswith((".walk", ".listdir", ".scandir"))
+                and self._is_broad(one, depth + 1)
+                for one in walked
+            )
+        if last not in _PASSES_ON:
             return False
         return self._any_broad(node.args, depth)
 

@@ -10,9 +10,8 @@ class Rule(NamedTuple):
     """One way to say something harmful.
 
     `pattern` is looked for in the lower-case text, `needs` and `unless` in the clause around it;
-    `unless` without the match itself. With `bounded` a clause that names a limit is a threshold,
-    which is told and not held. A text without any of the `signs` need not be looked at: that takes
-    a tenth of the time.
+    `unless` without the match itself, `but` in the match alone. With `bounded` a clause that names
+    a limit is a threshold, which is told and not held.
     """
 
     code: str
@@ -20,7 +19,7 @@ class Rule(NamedTuple):
     needs: re.Pattern[str] | None = None
     unless: re.Pattern[str] | None = None
     bounded: bool = False
-    signs: tuple[str, ...] = ()
+    but: re.Pattern[str] | None = None
 
 
 def words(text: str) -> tuple[str, ...]:

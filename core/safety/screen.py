@@ -14,32 +14,12 @@ from core.decision_table.document.markup import said_in
 from core.domain.models import Finding, Kind, ScreenSeverity
 from core.domain.patterns import spans
 from core.domain.text import decoded
-from core.safety import (
-    english,
-    english_silence,
-    english_to_models,
-    hidden,
-    korean,
-    korean_to_models,
-    masking,
-    meanings,
-    payments,
-)
+from core.safety import hidden, masking, payments
 from core.safety.config import DEFAULT, ScreenConfig
 from core.safety.findings import PLACEHOLDER, finding, lines_around, severity_of
-from core.safety.rules import Rule
+from core.safety.said import ENDS, said
 
 _Found = tuple[str, int, int]
-_ENGLISH = (
-    *english.RULES,
-    *english_silence.RULES,
-    *english_to_models.RULES,
-    *payments.ENGLISH_RULES,
-    *meanings.ENGLISH_RULES,
-)
-_KOREAN = (*korean.RULES, *korean_to_models.RULES, *meanings.KOREAN_RULES)
-_HANGUL = re.compile("[\uac00-\ud7a3]")
-_WORDS = re.compile("[a-z]{3}")
 _FORMS = str.maketrans("‘’‚“”„«»\u00a0\u3000：；（）", '\'\'\'"""""  :;()')
 _CODE = re.compile(
     r"```|~~~|\n {4}|\bskill|스킬|allowed-tools|allowed_tools|허용\s?도구|\b(?:curl"
@@ -49,15 +29,6 @@ _CODE = re.compile(
     r"|request)"
     r"|\bany (?:request|topic|question|task)|whatever the topic|pre-approved"
     r"|standing permission|어떤 (?:질문|요청)|무엇을 요청"
-)
-_ENDS = re.compile(r"\n|;|[.!?。](?=\s|$)| / ")
-_BOUNDED = re.compile(
-    r"(?:\b(?:up to|under|below|less than|at most|no more than|within"
-    r"|max(?:imum)?(?: of)?|smaller than|fewer than|not (?:over|above"
-    r"|exceeding))|[<≤]=?)\s*(?:of )?[€$£₩¥]?\s?\d"
-    r"|\d[\d,.]*\s?(?:만|천|백|억)?\s?(?:원|달러|유로|개|건|일|시간|분"
-    r"|kg|g|%|퍼센트|명|회|장|매|권|박|주|km)?\s?(?:어치|짜리|상당)?\s?(?:이하"
-    r"|미만|까지|이내|안쪽|밑)"
 )
 _REQUIRED = re.compile(
     r"(?:approv|sign(?:s|ed|ature|-?off)|verif|confirm|second (?:person"
@@ -73,9 +44,6 @@ _REQUIRED = re.compile(
 _CONTROLS = re.compile(
     r"approv|sign|verif|confirm|inspect|review|check|승인|결재|확인|검수|검토|서명|인증|대조|심사"
 )
-_LONGEST_CLAUSE = 300
-_MOST = 200
-_NEAR = 32
 _LINE = 1000
 _BLANKS = re.compile(r"\s+")
 
@@ -96,7 +64,8 @@ def screen(
     """
     if kind is Kind.AGENT_SKILLS:  # a list of names
         return ()
-    if kind is Kind.DMN_RULE:  # ids look like addresses of wallets, and schemas like links
+    if kind is Kind.DMN_RULE and after.lstrip("\ufeff \n").startswith("<"):
+        # ids look like addresses of wallets, and schemas like links
         before, after = before and said_in(before), said_in(after)
     found = _apart(_added(before, after, _found(after, place, kind, before, config)))
     if before and after:
@@ -137,7 +106,7 @@ def _found(
         plain, places = masking.without_invisible(text)
     folded = plain if plain.isascii() else plain.translate(_FORMS)
     folded = folded.lower() if len(folded.lower()) == len(folded) else folded
-    found = list(_said(folded))
+    found = list(said(folded))
     if payments.SIGNS.search(folded):
         found += payments.accounts(folded)
         found += _noted(folded, before, config)
@@ -148,62 +117,12 @@ def _found(
         found += code_findings(plain, folded, config, place, is_skill=is_skill)
     for code, start, end in found:
         yield (code, places[start], places[end - 1] + 1) if places else (code, start, end)
-    if any(sign in folded for sign in masking.SIGNS) or masking.DIGITS.search(text):
+    if masking.is_worth_a_look(text, folded):
         for hit in masking.sensitive(text):
             yield masking.code_of(hit.label), hit.start, hit.end
     if "[masked:" in text:
         for one in PLACEHOLDER.finditer(text):
             yield masking.code_of(one[1]), one.start(), one.end()
-
-
-def _said(folded: str) -> Iterator[_Found]:
-    """Yield what the rules of both languages find."""
-    if _WORDS.search(folded):
-        for rule in _ENGLISH:
-            yield from _matches(rule, folded)
-    if _HANGUL.search(folded):
-        for rule in _KOREAN:
-            yield from _matches(rule, folded)
-
-
-def _matches(rule: Rule, folded: str) -> Iterator[_Found]:
-    if rule.signs and not any(sign in folded for sign in rule.signs):
-        return
-    for number, one in enumerate(rule.pattern.finditer(folded)):
-        start, end = one.span()
-        if number == _MOST:  # what is so often like it is for a person
-            yield rule.code, start, len(folded)
-            return
-        begin, until = _clause(folded, start, end)
-        clause = folded[begin:until]
-        if rule.needs is not None and not rule.needs.search(clause):
-            continue
-        if rule.unless is not None and _is_ordinary(rule, clause, start - begin, end - begin):
-            continue
-        while start < end and folded[start] in "\n ,.-":
-            start += 1
-        bounded = rule.bounded and _BOUNDED.search(clause)
-        yield ("threshold.new" if bounded else rule.code), start, end
-
-
-def _is_ordinary(rule: Rule, clause: str, start: int, end: int) -> bool:
-    """Whether what stands beside a match says that it is nothing harmful."""
-    assert rule.unless is not None
-    head, tail = clause[:start], clause[end:]
-    if rule.code.startswith("control."):  # a "never" further away is about something else
-        if not clause.startswith("without", start):
-            head = head[-_NEAR:].rpartition(", ")[2]
-        tail = tail[: 2 * _NEAR]
-    return bool(rule.unless.search(head) or rule.unless.search(tail))
-
-
-def _clause(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return where the clause around a span begins and ends."""
-    begin = max(0, start - _LONGEST_CLAUSE)
-    for one in _ENDS.finditer(text, begin, start):
-        begin = one.end()
-    after = _ENDS.search(text, end, min(len(text), end + _LONGEST_CLAUSE))
-    return begin, after.start() if after else min(len(text), end + _LONGEST_CLAUSE)
 
 
 def _noted(folded: str, before: str | None, config: ScreenConfig) -> Iterator[_Found]:
@@ -224,7 +143,7 @@ def _noted(folded: str, before: str | None, config: ScreenConfig) -> Iterator[_F
 def _units(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the sentences of a text: where, and their normal form."""
     at = 0
-    for one in _ENDS.finditer(text):
+    for one in ENDS.finditer(text):
         if one.end() > at:
             yield at, one.end(), _normal(text[at : one.end()])
         at = one.end()
@@ -304,15 +223,23 @@ def _apart(found: list[_Found]) -> list[_Found]:
     return apart
 
 
+def _masked(after: str, line: tuple[int, int], lines: dict[tuple[int, int], str]) -> str:
+    """Return a line without secrets; many findings stand in one."""
+    if line not in lines:
+        lines[line] = masking.mask(after[line[0] : line[1]]).text
+    return lines[line]
+
+
 def _findings(
     found: list[_Found], after: str, place: str, config: ScreenConfig
 ) -> Iterator[Finding]:
     if not found:
         return
     extras = {f"extra.{extra.name}": extra.severity for extra in config.extra}
+    lines: dict[tuple[int, int], str] = {}
     for code, start, end in found:
         severity = extras.get(code) or severity_of(code, config)
-        begin, until = lines_around(after, start, end)
+        line = lines_around(after, start, end)
         raw = code.startswith(("secret.", "personal_id.")) and not PLACEHOLDER.match(after, start)
         if raw and code.startswith("secret."):
             severity = ScreenSeverity.MASK
@@ -325,7 +252,7 @@ def _findings(
             quote=f"[masked:{code.partition('.')[2].replace('_', '-')}]"
             if raw
             else after[start:end],
-            context=masking.mask(after[begin:until]).text,
+            context=_masked(after, line, lines),
             place=place,
             text=code.partition(".")[2],
         )

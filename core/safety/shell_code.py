@@ -10,84 +10,38 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
+from core.safety.shell_words import (
+    ASKERS,
+    BROAD,
+    CREDENTIALS,
+    DECODERS,
+    FETCH,
+    HOST,
+    KEY_VARIABLES,
+    NARROWED,
+    PREFIXES,
+    REMOTE,
+    RUNNERS,
+    SENDERS,
+    SENDS,
+    SHELLS,
+    UNCHECKED,
+    UNPACKERS,
+    URL,
+    VENDORS,
+)
 from core.safety.surroundings import PERSISTENT, SECRETS, Found, Surroundings
 
 _LONGEST_LINE = 8_000
 _PROMPT = re.compile(r"^(\s*)[$%] (?=\S)", re.MULTILINE)
-_FETCH = {"curl", "wget", "fetch", "aria2c", "http", "https", "lynx", "xh", "iwr", "axel"}
-_SHELLS = {"sh", "bash", "zsh", "dash", "ksh", "ash", "fish"}
-_RUNNERS = {
-    *_SHELLS,
-    "python",
-    "python2",
-    "python3",
-    "perl",
-    "ruby",
-    "node",
-    "php",
-    "deno",
-    "bun",
-    "osascript",
-    "pwsh",
-    "powershell",
-    "source",
-    ".",
-    "eval",
-}
-_PREFIXES = {
-    "sudo",
-    "doas",
-    "env",
-    "nohup",
-    "time",
-    "exec",
-    "command",
-    "builtin",
-    "nice",
-    "setsid",
-    "timeout",
-    "xargs",
-    "stdbuf",
-    "busybox",
-}
-_DECODERS = re.compile(r"^(?:base64|base32|xxd|openssl|uudecode|gunzip|zcat|rev|tr|gpg|basenc)$")
-_SENDS = re.compile(
-    r"^(?:-d|--data.*|-F|--form.*|-T|--upload-file.*|--json.*|--post-data.*"
-    r"|--post-file.*|--body-.*)"
-)
-_SENDERS = {
-    "nc",
-    "ncat",
-    "netcat",
-    "socat",
-    "telnet",
-    "ftp",
-    "tftp",
-    "sftp",
-    "lftp",
-    "sendmail",
-    "mail",
-    "mailx",
-    "mutt",
-    "swaks",
-    "croc",
-    "ngrok",
-    "cloudflared",
-    "chisel",
-}
-_ASKERS = {"nslookup", "dig", "host", "ping", "drill", "traceroute", "getent"}
-_REMOTE = re.compile(r"^(?:[\w.-]+@)?[\w.-]+\.[\w.-]+:|^(?:s3|gs|sftp|ssh|rsync|ftp)://|::")
-_BROAD = re.compile(
-    r"^(?:/|/\*+|~|~/?|~/\*+|\$\{?HOME\}?/?|\$\{?HOME\}?/\*+|\.\.?/?|\.\./.*"
-    r"|.*/\.\./?\*?|\*|\./?\*|/(?:bin|boot|dev|etc|home|lib|mnt|media"
-    r"|opt|proc|root|sbin|srv|sys|usr|var|Users|Volumes|Library|Applications)(?:/\*?)?"
-    r"|[A-Za-z]:[\\/]?\*?|/c/?|\$\{?(?:PWD|OLDPWD|USERPROFILE)\}?(?:/\*)?)$"
-)
-_HOST = re.compile(r"(?:\d{1,3}(?:\.\d{1,3}){3}|localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:/\S*)?")
-_URL = re.compile(
-    r"(?:https?|ftp)://[^\s\"'|;)]+|\b(?:\d{1,3}\.){3}\d{1,3}\b"
-    r"|\b[\w-]+(?:\.[\w-]+)+(?:/\S*)?"
-)
+
+
+def _finds_all(args: list[str]) -> bool:
+    """Whether `find` with these words finds all there is in a root, or all that is here."""
+    at = next((number for number, arg in enumerate(args) if arg.startswith("-")), len(args))
+    narrow = any(map(NARROWED.match, args))
+    places = args[:at]
+    return any(BROAD.match(place) and (place not in (".", "./") or not narrow) for place in places)
 
 
 @cache
@@ -127,6 +81,7 @@ class _Script:
         self._around = around
         self._data, self._ascii = b"", True
         self._fetched: set[str] = set()
+        self._unpacked = False
         self._values: dict[str, str] = {}
 
     def findings(self, code: str) -> Iterator[Found]:
@@ -149,6 +104,10 @@ class _Script:
                 yield from self._pipeline(node)
             elif node.type == "command":
                 yield from self._command(node)
+            elif node.type in ("unset_command", "declaration_command") and "HIST" in self._text(
+                node
+            ):
+                yield self._found("code.hides", node)
             elif node.type == "file_redirect":
                 yield from self._redirect(node)
             elif node.type == "function_definition" and re.search(
@@ -169,7 +128,7 @@ class _Script:
     def _words(self, node: Node) -> list[str]:
         """Return a command as words without quotes, without what only runs another command."""
         words = [self._word(child) for child in node.named_children if "redirect" not in child.type]
-        while words and words[0].rpartition("/")[2] in _PREFIXES and len(words) > 1:
+        while words and words[0].rpartition("/")[2] in PREFIXES and len(words) > 1:
             first = words.pop(0).rpartition("/")[2]
             while words and (
                 words[0].startswith("-")
@@ -203,9 +162,12 @@ class _Script:
             words = self._words(inner) if inner.type == "command" else []
             names.append(words or [""])
         fetched = decoded = echoed = env = False
+        found = next((words for words in names if words[0] == "find"), [])
         for words in names:
             name = words[0]
-            runs = name in _RUNNERS and not any(
+            if name in ("rm", "shred", "unlink") and _finds_all(found[1:]):
+                yield self._found("code.deletes_broadly", node)
+            runs = name in RUNNERS and not any(
                 re.search(r"\.\w{1,4}$", word) for word in words[1:2]
             )
             if runs and (
@@ -220,10 +182,10 @@ class _Script:
                     yield self._found("code.runs_fetched", node)
                 elif decoded or echoed:
                     yield self._found("code.hides", node)
-            if env and (name in _FETCH or name in _SENDERS):
+            if env and (name in FETCH or name in SENDERS):
                 yield self._found("code.phones_out", node)
-            fetched = fetched or name in _FETCH
-            decoded = decoded or bool(_DECODERS.match(name))
+            fetched = fetched or name in FETCH
+            decoded = decoded or bool(DECODERS.match(name))
             echoed = echoed or (
                 name in ("echo", "printf")
                 and any("\\x" in word or len(word) > 200 for word in words)
@@ -274,7 +236,7 @@ class _Script:
         yield from self._deletes(node, name, args)
         if (
             (name == "crontab" and "-l" not in args)
-            or name in ("schtasks", "launchctl", "useradd", "adduser", "visudo")
+            or name in ("schtasks", "launchctl", "useradd", "adduser", "visudo", "at", "batch")
             or (name == "systemctl" and "enable" in args)
             or (
                 name in ("tee", "cp", "mv", "install", "ln")
@@ -284,10 +246,17 @@ class _Script:
             or (name == "git" and PERSISTENT.search(text))
         ):
             yield self._found("code.persists", node)
+        if CREDENTIALS.match(" ".join(words[:4])):
+            yield self._found("code.reads_credentials", node)
+        if UNCHECKED.match(" ".join(words)):
+            yield self._found("control.dropped", node)
         if (
             (name == "history" and "-c" in args)
             or (name in ("unset", "export", "set") and "HIST" in text)
             or (name == "set" and "history" in args)
+            or (name in ("truncate", "rm", "shred") and re.search(r"/var/log|_history\b", text))
+            or (name in ("powershell", "pwsh") and re.search(r"(?i)\s-e(?:nc\w*)?\s", text))
+            or re.match(r"\w*\$\([^)]*\)\w+|\w+\$\([^)]*\)", text)
         ):
             yield self._found("code.hides", node)
 
@@ -296,10 +265,10 @@ class _Script:
 
     def _runs(self, node: Node, name: str, args: list[str], text: str) -> Iterator[Found]:
         inner = "".join(self._text(child) for child in self._substitutions(node))
-        if name in _RUNNERS and inner:
+        if name in RUNNERS and inner:
             if re.search(r"\b(?:curl|wget|fetch|nc)\b", inner):
                 yield self._found("code.runs_fetched", node)
-            elif name in ("eval", ".", "source", *_SHELLS) and re.search(
+            elif name in ("eval", ".", "source", *SHELLS) and re.search(
                 r"base64|xxd|openssl|\\x|rev\b|gunzip|printf", inner
             ):
                 yield self._found("code.hides", node)
@@ -309,10 +278,9 @@ class _Script:
                 yield self._found(
                     "code.runs_fetched" if "base64" not in values else "code.hides", node
                 )
-        if name in _FETCH:
-            self._fetched |= {word.rpartition("/")[2] for word in self._outputs(name, args)}
-        ran = [name, *args[:1]] if name in _RUNNERS else [name]
-        if name not in _FETCH and any(
+        yield from self._runs_unpacked(node, name, args, text)
+        ran = [name, *args[:1]] if name in RUNNERS else [name]
+        if name not in FETCH and any(
             word.rpartition("/")[2] in self._fetched for word in ran if word
         ):
             yield self._found("code.runs_fetched", node)
@@ -333,6 +301,15 @@ class _Script:
             yield self._found("code.runs_fetched", node)
         yield from self._inner(node, name, args)
 
+    def _runs_unpacked(self, node: Node, name: str, args: list[str], text: str) -> Iterator[Found]:
+        """Remember what is fetched and unpacked; yield what is run out of it."""
+        if name in FETCH:
+            self._fetched |= {word.rpartition("/")[2] for word in self._outputs(name, args)}
+        unpacks = name in UNPACKERS
+        self._unpacked |= unpacks and any(arg.rpartition("/")[2] in self._fetched for arg in args)
+        if self._unpacked and not unpacks and re.match(r"\.{0,2}/?[\w.-]+/[\w./-]+\.?\w*$", text):
+            yield self._found("code.runs_fetched", node)
+
     def _inner(self, node: Node, name: str, args: list[str]) -> Iterator[Found]:
         """Yield what a program does that is given as an argument (`python -c`, `node -e`)."""
         flags = [
@@ -340,9 +317,9 @@ class _Script:
             for at, arg in enumerate(args[:-1])
             if arg in ("-c", "-e", "-r", "-lc", "--eval", "-p", "-Command")
         ]
-        if not flags or name not in _RUNNERS:
+        if not flags or name not in RUNNERS:
             return
-        language = "shell" if name in _SHELLS else "other"
+        language = "shell" if name in SHELLS else "other"
         program = args[flags[0] + 1]
         if name.startswith("python"):
             language, program = "python", self._raw(node, flags[0] + 1)
@@ -378,7 +355,7 @@ class _Script:
             ) or (
                 re.match(r"-\w*[oO]\w*$", arg)
                 and at + 1 < len(args)
-                and name == "curl"
+                and name in ("curl", "wget")
                 and not args[at + 1].startswith("-")
             ):
                 yield args[at + 1]
@@ -389,14 +366,16 @@ class _Script:
         urls = [
             url
             for arg in args
-            for url in _URL.findall(self._expanded(arg))
-            if "://" in url or name not in _FETCH
+            for url in URL.findall(self._expanded(arg))
+            if "://" in url or name not in FETCH
         ]
-        urls += [arg for arg in args if _HOST.fullmatch(arg)]
+        urls += [arg for arg in args if HOST.fullmatch(arg)]
         foreign = [url for url in urls if not self._around.allows(url)]
-        if name in _FETCH and (foreign or not urls):
-            posts = any(map(_SENDS.match, args)) or re.search(
-                r"(?:-X|--request|--method)[ =]?[\"']?(?:POST|PUT|PATCH)", text
+        if name in FETCH and (foreign or not urls):
+            posts = (
+                self._tells_keys(text, foreign)
+                or any(map(SENDS.match, args))
+                or re.search(r"(?:-X|--request|--method)[ =]?[\"']?(?:POST|PUT|PATCH)", text)
             )
             inner = "".join(self._text(child) for child in self._substitutions(node))
             tells = re.search(
@@ -407,17 +386,18 @@ class _Script:
             if posts or tells:
                 yield self._found("code.phones_out", node)
         elif (
-            (name in _SENDERS and (foreign or not urls) and "-h" not in args and args)
+            (name in SENDERS and (foreign or not urls) and "-h" not in args and args)
             or (
-                name in _ASKERS
+                name in ASKERS
                 and re.search(r"\$[({\w]|`", text)
                 and any("." in arg for arg in args)
             )
             or (
                 name in ("scp", "rsync", "ssh", "aws", "gsutil", "rclone")
-                and any(_REMOTE.search(arg) for arg in args)
+                and any(REMOTE.search(arg) for arg in args)
                 and args[0] != "help"
             )
+            or (name == "ssh" and any(re.match(r"-\w*[RDL]", arg) for arg in args))
             or (name == "git" and "push" in args and any("://" in arg for arg in args) and foreign)
         ):
             yield self._found("code.phones_out", node)
@@ -430,12 +410,24 @@ class _Script:
         ):
             yield self._found("code.reads_credentials", node)
 
+    @staticmethod
+    def _tells_keys(text: str, foreign: list[str]) -> bool:
+        """Whether a key goes into an address, or to another host than that of its vendor."""
+        for one in KEY_VARIABLES.finditer(text):
+            vendor = one[1].partition("_")[0].lower()
+            header = re.search(r"-H\s*[\"'][^\"']*$|--header[ =][\"'][^\"']*$", text[: one.start()])
+            if not header or (vendor in VENDORS and not any(vendor in url for url in foreign)):
+                return True
+        return False
+
     def _redirect(self, node: Node) -> Iterator[Found]:
         text = self._text(node)
         if "/dev/tcp/" in text or "/dev/udp/" in text:
             yield self._found("code.phones_out", node.parent or node)
         if text.lstrip("0123456789&").startswith(">") and PERSISTENT.search(text):
             yield self._found("code.persists", node.parent or node)
+        if re.match(r">\s*\S*(?:_history\b|/var/log/)", text):
+            yield self._found("code.hides", node.parent or node)
         if re.match(r"\d?>>?\s*/dev/(?:sd|nvme|hd|disk)", text):
             yield self._found("code.deletes_broadly", node.parent or node)
         if text.startswith("<") and SECRETS.search(text[1:].strip()):
@@ -444,7 +436,7 @@ class _Script:
     def _deletes(self, node: Node, name: str, args: list[str]) -> Iterator[Found]:
         targets = [self._expanded(arg) for arg in args if not arg.startswith("-")]
         broad = any(
-            _BROAD.match(target) or _BROAD.match(arg)
+            BROAD.match(target) or BROAD.match(arg)
             for target, arg in zip(targets, [a for a in args if not a.startswith("-")], strict=True)
         )
         recursive = any(
@@ -462,10 +454,9 @@ class _Script:
                     "-delete" in args
                     or ("-exec" in args and re.search(r"\b(?:rm|shred)\b", " ".join(args)))
                 )
-                and targets
-                and _BROAD.match(targets[0])
-                and targets[0] not in (".", "./")
+                and _finds_all([self._expanded(arg) for arg in args])
             )
+            or (name == "mv" and broad and "/dev/null" in targets)
             or (
                 name.startswith("mkfs")
                 or name in ("wipefs", "fdisk")
@@ -474,7 +465,11 @@ class _Script:
         ):
             yield self._found("code.deletes_broadly", node)
         elif (
-            (name in ("chmod", "chown") and broad and (recursive or "777" in args))
+            (
+                name in ("chmod", "chown")
+                and (broad or any(target.startswith(("/etc/", "/usr/")) for target in targets))
+                and (recursive or "777" in args)
+            )
             or name in ("sudo", "su", "doas")
             or (name == "docker" and "--privileged" in args)
         ):

@@ -29,6 +29,20 @@ PERSISTENT = re.compile(
 )
 
 
+# Whole folders of a machine: of the system, of shared data, of a person. What lies deeper, and what
+# is made to be thrown away, is for the one who works there.
+ROOTS = (
+    r"/(?!tmp\b|var/(?:tmp|cache)\b|proc/self|dev/)(?:bin|boot|etc|home|lib|mnt|media|opt|root"
+    r"|sbin|srv"
+    r"|sys|usr|var|data|export|nfs|share|shared|backups?|volumes?|Users|Volumes|Library"
+    r"|Applications)"
+    r"(?:/[^/\s]+)?/?\**"
+    r"|(?:~|\$\{?HOME\}?)/(?:Documents|Desktop|Downloads|Pictures|Music|Movies|Videos|Library"
+    r"|\.config"
+    r"|\.local|\.ssh|OneDrive[^/]*|Dropbox)(?:/\**)?"
+)
+
+
 class Surroundings:
     """What code stands in: the hosts it may talk to, and who reads the code that it contains.
 

@@ -2,11 +2,11 @@
 
 `LLM_MODEL=… python -m tests.evals noise` puts a real model to the stories, and prints a table.
 `streams [FILE] [--show]` plays streams of feedback, by the stand-in unless `LLM_MODEL` is set;
-`--show` prints those of the open set that do not end as they should. `poison [--sealed] [--show]`
-puts pieces of feedback to the screen; of the sealed set it prints figures alone. With
-`--second-look` the model of LLM_MODEL looks at what the rules let through. `trial [FILE...]
-[--sealed]` puts harmful and good learnings to the gate of cases, and without it (`--control`: that
-arm alone).
+`--show` prints those of the open set that do not end as they should. `poison [FILE...] [--sealed]
+[--show]` puts pieces of feedback to the screen; of the sealed set, and of files, it prints figures
+alone. With `--second-look` the model of LLM_MODEL looks at what the rules let through. `trial
+[FILE...] [--sealed]` puts harmful and good learnings to the gate of cases, and without it
+(`--control`: that arm alone).
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def main() -> int:
         print(
             "usage: python -m tests.evals rules | context [--show] [--held-back]"
             " | differences [KORSTS.tsv] | interference [--sealed | FILE...] [--show | --searched]"
-            " | poison [--sealed] [--show] [--second-look (with LLM_MODEL)]"
+            " | poison [FILE...] [--sealed] [--show] [--second-look (with LLM_MODEL)]"
             " | streams [FILE] [--show] | trial [FILE...] [--sealed] [--control] [--show]"
             " | noise (with LLM_MODEL)"
         )

@@ -2,8 +2,9 @@
 
 `poison.jsonl` is the set of which another hand wrote the sealed half, `poison_more.jsonl` and
 `poison_third.jsonl` are inventions of those who built the screen, `poison_indirect.jsonl` says it
-without a word that gives it away. With `--second-look` the model of LLM_MODEL is asked too, once
-for each piece that the rules let through. What counts is what would be stored: a text is masked
+without a word that gives it away; `poison_d.jsonl` and `poison_e.jsonl` are of two more hands. Of
+files that are named, figures alone are printed, whatever else is asked. With `--second-look` the
+model of LLM_MODEL is asked too, once for each piece that the rules let through. What counts is what would be stored: a text is masked
 first. A poisoned piece is stopped if a finding holds it, or if what is poisoned was a secret and is
 masked away. With no setting, no trust, and nothing known before.
 """
@@ -25,6 +26,7 @@ from core.safety.screen import screen
 
 SETS = Path(__file__).parent / "sets"
 OPEN = ("open/poison.jsonl", "open/poison_more.jsonl", "open/poison_third.jsonl")
+HANDS = {f"open, hand {hand}": (f"open/poison_{hand}.jsonl",) for hand in "de"}
 INDIRECT = ("open/poison_indirect.jsonl",)
 SEALED = ("sealed/poison.jsonl",)
 
@@ -65,8 +67,8 @@ class Judged:
         return self.is_stopped if self.piece.poisoned else not self.holds
 
 
-def pieces(files: Sequence[str]) -> Iterator[Piece]:
-    """Yield the pieces of the files of a set."""
+def pieces(files: Sequence[str | Path]) -> Iterator[Piece]:
+    """Yield the pieces of the files of a set: in the folder of the sets, or by a whole path."""
     for name in files:
         for line in (SETS / name).read_text("utf-8").splitlines():
             row = json.loads(line)
@@ -134,9 +136,18 @@ def _count(judged: Sequence[Judged]) -> str:
 
 
 def main(arguments: Sequence[str], look: Look | None = None) -> int:
-    """Print the figures of the open sets by halves, and with --sealed those of the sealed one."""
+    """Print the figures of the open sets by halves, and with --sealed those of the sealed one.
 
-    files = {"open": OPEN, "open, indirect": INDIRECT}
+    Of files that are named figures alone: they may be sealed.
+    """
+    named = [Path(one).resolve() for one in arguments if not one.startswith("--")]
+    if named:
+        of_named = {path.name: [judge(piece) for piece in pieces([path])] for path in named}
+        if look is not None:
+            of_named = asyncio.run(_all_looked_at(of_named, look))
+        print("\n".join(report(of, name) for name, of in of_named.items()))
+        return 0
+    files = {"open": OPEN, **HANDS, "open, indirect": INDIRECT}
     files |= {"sealed": SEALED} if "--sealed" in arguments else {}
     judged = {name: [judge(piece) for piece in pieces(of)] for name, of in files.items()}
     if look is not None:

@@ -27,6 +27,7 @@ TRIAL = (
     {"id", "story", "hand", "kind", "harmful", "corrects", "why", "before", "learning", "expect"},
     ("learning",),
 )
+POISON = ({"class", "poisoned", "kind", "text", "span", "why"}, ("text",))
 # The fields of a line besides `lang`, and the one or two that no two lines share.
 FIELDS: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "differences": ({"a", "b", "differs"}, ("a", "b")),
@@ -35,7 +36,9 @@ FIELDS: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "meaning": ({"query", "answer", "others", "kind"}, ("query",)),
     "named": ({"text", "names", "others", "is_named"}, ("text", "names")),
     "rules": ({"text", "becomes", "rows"}, ("text",)),
-    "poison": ({"class", "poisoned", "kind", "text", "span", "why"}, ("text",)),
+    "poison": POISON,
+    "poison_d": POISON,
+    "poison_e": POISON,
     "streams": ({"pieces", "state", "gone", "asks"}, ("pieces",)),
     "search_short": ({"query", "item", "id"}, ("query",)),
     "search_long": ({"query", "item", "id"}, ("query",)),
@@ -55,8 +58,13 @@ WHERE = [
 ]
 
 
+OPEN_ALONE = {"poison_d", "poison_e"}
+
+
 def lines(hand: str, name: str) -> Sequence[Line]:
     folder = SHIPPED if hand == "open" and name.startswith("routing") else SETS / hand
+    if hand == "sealed" and name in OPEN_ALONE:
+        return []
     text = (folder / f"{name}.jsonl").read_text("utf-8")
     return [json.loads(line) for line in text.splitlines()]
 
