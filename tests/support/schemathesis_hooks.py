@@ -44,8 +44,10 @@ def before_call(
 
 @schemathesis.hook
 def filter_case(context: schemathesis.HookContext, case: schemathesis.Case) -> bool:
-    """Where it is asked for, let one of a kind pass: of the parameters in one place of a call, wrong
-    or right in one way. At night each parameter has its own."""
+    """Where it is asked for, let one of a kind pass: wrong or right in one way, in one place.
+
+    Parameters of a path are one place, and so are those of a query; at night each has its own.
+    """
     if ONE_OF_A_KIND not in os.environ or case.meta is None:
         return True
     how = case.meta.phase.data
