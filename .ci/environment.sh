@@ -48,7 +48,8 @@ install() {
   local providing=$!
   # To compile all takes 20 s more than what is used, which is compiled when it is first imported.
   pip install --quiet --no-compile ".[test]"
-  python -c "$(printf 'import %s\n' $IMPORTED_FIRST)"
+  python -c "$(printf 'import %s\n' $IMPORTED_FIRST)" &
+  compiling=$! # to be waited for before the tests; what uses other programs goes on meanwhile
   wait "$providing"
   if has_browser && has_korean; then export BROWSER_TESTS=1; fi
 }

@@ -18,7 +18,7 @@ from core.domain.tasks import over_all_tenants
 from tests.support import databases
 from tests.support.examples import register_profiles
 from tests.support.recycled import RecycledDatabases
-from tests.support.scheduling import Scheduling, longest_first
+from tests.support.scheduling import Scheduling, import_by_turns, longest_first
 
 if TYPE_CHECKING:  # commands take their time to import, and few tests need them
     from tests.support.home import Home
@@ -42,13 +42,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Collect without the garbage collector: it took 1.3 of 9 s, and nearly all stays in use.
 
     Nor is it looked at later: each full collection took a quarter of a second of the tests.
     """
     gc.disable()
     try:
+        import_by_turns(session.config)
         return (yield)
     finally:
         gc.freeze()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.support.home import Home
 
 LEARNT = {"t": "보고서 금액은 원화로 표기해 주세요", "other": "Write amounts in dollars, always"}
@@ -32,9 +30,12 @@ def test_an_id_of_two_tenants_learns_for_each_of_them(home: Home) -> None:
     assert listed == [("a", "t"), ("b", "other"), ("twin", "other"), ("twin", "t")]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_an_id_of_two_tenants_is_asked_back_without_the_tenant(home: Home) -> None:
+    (home.path / "in.jsonl").write_text("")
+    home.monkeypatch.chdir(home.path)
+    for tenant in ("t", "other"):
+        home.ask("agents", "add", "--id", "twin", "--tenant", tenant, "--name", "T")
+    for command in (
         ("knowledge", "list", "--agent", "twin"),
         ("knowledge", "search", "x", "--agent", "twin"),
         ("knowledge", "export", "--agent", "twin", "-o", "out.jsonl"),
@@ -43,18 +44,10 @@ def test_an_id_of_two_tenants_learns_for_each_of_them(home: Home) -> None:
         ("rule", "decide", "approval", "--agent", "twin", "--input", "amount=1"),
         ("agents", "setup", "twin"),
         ("agents", "skills", "twin"),
-    ],
-)
-def test_an_id_of_two_tenants_is_asked_back_without_the_tenant(
-    home: Home, command: tuple[str, ...]
-) -> None:
-    (home.path / "in.jsonl").write_text("")
-    home.monkeypatch.chdir(home.path)
-    for tenant in ("t", "other"):
-        home.ask("agents", "add", "--id", "twin", "--tenant", tenant, "--name", "T")
-    error = home.fails(*command, code=2)
-    assert error["message"] == "several tenants have an agent 'twin': 'other', 't'"
-    assert error["hint"] == "say which tenant with --tenant"
+    ):
+        error = home.fails(*command, code=2)
+        assert error["message"] == "several tenants have an agent 'twin': 'other', 't'", command
+        assert error["hint"] == "say which tenant with --tenant", command
 
 
 def test_the_same_goal_sets_up_the_agent_of_either_tenant(home: Home) -> None:

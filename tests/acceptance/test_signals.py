@@ -23,11 +23,19 @@ def home() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    "number",
-    [signal.SIGTERM, signal.SIGHUP, pytest.param(signal.SIGINT, marks=pytest.mark.nightly)],
+    ("number", "fresh"),
+    [
+        (signal.SIGTERM, False),
+        (signal.SIGHUP, False),
+        # From the shell: its imports take five times as long as all else of it.
+        pytest.param(signal.SIGTERM, True, marks=pytest.mark.nightly),
+        pytest.param(signal.SIGINT, False, marks=pytest.mark.nightly),
+    ],
 )
-def test_a_worker_that_is_told_once_ends_well(home: Path, number: signal.Signals) -> None:
-    worker = start(home, "run", "--offline", fresh=number is signal.SIGTERM)
+def test_a_worker_that_is_told_once_ends_well(
+    home: Path, number: signal.Signals, fresh: bool
+) -> None:
+    worker = start(home, "run", "--offline", fresh=fresh)
     wait_for(worker, "Waiting for feedback")
     worker.send_signal(number)
     _, err = worker.communicate(timeout=SOON)

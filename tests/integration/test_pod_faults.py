@@ -136,10 +136,9 @@ async def test_an_answer_that_means_nothing_is_none(
     await fails(servers, {call: "nonsense"}, step)
 
 
-@pytest.mark.parametrize("fault", ["tool_error", "cut", "restart"])
-@pytest.mark.parametrize(("call", "step"), UPDATE.items())
+@pytest.mark.parametrize(("fault", "call"), crossed(["tool_error", "cut", "restart"], [*UPDATE]))
 async def test_an_update_that_fails_leaves_the_skill_as_it_was(
-    servers: ScriptedPods, call: str, step: str, fault: str
+    servers: ScriptedPods, call: str, fault: str
 ) -> None:
     async with faulty(servers, {}) as gate:
         assert isinstance(await submit(gate, Operation.CREATE), Receipt)
@@ -148,7 +147,7 @@ async def test_an_update_that_fails_leaves_the_skill_as_it_was(
     async with faulty(servers, {call: fault}) as again:
         again.store.skills.update(skills)  # type: ignore[attr-defined]
         outcome = await submit(again, Operation.UPDATE)
-        assert_only_on_record(again, outcome, step)
+        assert_only_on_record(again, outcome, UPDATE[call])
         assert again.store.skills == skills  # type: ignore[attr-defined]
     assert set(servers.computer.pods) <= before
 

@@ -44,12 +44,17 @@ def before_call(
 
 @schemathesis.hook
 def filter_case(context: schemathesis.HookContext, case: schemathesis.Case) -> bool:
-    """Where it is asked for, let one of a kind pass: of a parameter, wrong or right in one way."""
+    """Where it is asked for, let one of a kind pass: wrong or right in one way, in one place.
+
+    Parameters of a path are one place, and so are those of a query; at night each has its own.
+    """
     if ONE_OF_A_KIND not in os.environ or case.meta is None:
         return True
     how = case.meta.phase.data
     kind = (case.operation.label, case.meta.generation.mode)
-    kind += tuple(getattr(how, name, None) for name in ("scenario", "parameter", "location"))
+    kind += tuple(
+        getattr(how, name, None) for name in ("scenario", "parameter_location", "location")
+    )
     is_new = kind not in _tried
     _tried.add(kind)
     return is_new
