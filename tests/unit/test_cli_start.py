@@ -12,7 +12,7 @@ from typing import BinaryIO
 import pytest
 
 from core import __version__
-from core.entrypoints.cli.app import run
+from core.entrypoints.cli.app import command_tree, names, run
 from tests.support.examples import crossed
 
 HEAVY = (
@@ -70,6 +70,18 @@ def test_help_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
     assert "feedback" in done.stdout
+
+
+def test_the_program_without_a_model_loads_no_library_of_models() -> None:
+    heavy = ("langchain", "langchain_core", "langgraph", "core.safety.screen", "snowballstemmer")
+    code = f"import core.app.program, sys; print([n for n in {heavy!r} if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_command_builds_its_own_part_of_the_tree() -> None:
+    assert [*command_tree("changes").commands] == ["changes"]
+    assert {"changes", "run", "doctor"} <= {*command_tree().commands} == names()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
