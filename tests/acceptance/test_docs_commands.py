@@ -69,9 +69,8 @@ def test_newcomers_need_no_database(page: Path) -> None:
         run_page(_run(page), Path(folder), None)
 
 
-@pytest.mark.parametrize("page", TYPED, ids=_name)
-def test_blocks_are_marked_with_what_a_test_can_act_on(page: Path) -> None:
-    for block in BLOCKS[page]:
+def test_blocks_are_marked_with_what_a_test_can_act_on() -> None:
+    for block in (block for page in TYPED for block in BLOCKS[page]):
         assert not block.looks_like_commands, f"{block.place}: fence it as bash"
         assert block.mark in {"", *MARKS}, block.place
         if block.mark in {"not run", "nightly"}:

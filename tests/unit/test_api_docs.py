@@ -71,15 +71,14 @@ def test_the_page_names_every_route(api: FastAPI) -> None:
     assert len(ROWS) == len(routes)
 
 
-@pytest.mark.parametrize(("method", "path", "role"), ROWS)
-async def test_each_route_takes_the_role_that_the_page_says(
-    api: FastAPI, method: str, path: str, role: str
-) -> None:
-    others = [other for other in Role if other.value != role]
-    refused = await _status(api, method, path, *others)
-    assert refused == (200 if role == "any" else 403)
-    if role != "any":
-        assert await _status(api, method, path, Role(role)) != 403 or "/intake/" in path
+async def test_each_route_takes_the_role_that_the_page_says(api: FastAPI) -> None:
+    for method, path, role in ROWS:
+        others = [other for other in Role if other.value != role]
+        refused = await _status(api, method, path, *others)
+        assert refused == (200 if role == "any" else 403), (method, path)
+        if role != "any":
+            status = await _status(api, method, path, Role(role))
+            assert status != 403 or "/intake/" in path, (method, path)
 
 
 OF_AGENTS = {
@@ -89,13 +88,11 @@ OF_AGENTS = {
 }
 
 
-@pytest.mark.parametrize(("method", "path", "role"), ROWS)
-async def test_an_agent_may_only_use_what_it_knows(
-    api: FastAPI, method: str, path: str, role: str
-) -> None:
+async def test_an_agent_may_only_use_what_it_knows(api: FastAPI) -> None:
     agent = one_of("t").model_copy(update={"agent_id": "a"})
-    status = await _answer(api, method, path, agent)
-    assert (status != 403) == (f"{method} {path}" in OF_AGENTS)
+    for method, path, _ in ROWS:
+        status = await _answer(api, method, path, agent)
+        assert (status != 403) == (f"{method} {path}" in OF_AGENTS), (method, path)
 
 
 async def _status(api: FastAPI, method: str, path: str, *roles: Role) -> int:
