@@ -45,6 +45,14 @@ FIELDS: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "interference-b": INTERFERENCE,
     "trial-a": TRIAL,
 }
+CONTEXT = ({"id", "task", "relevant"}, ("task",))
+# Those of which there is no sealed half.
+OPEN_ALONE: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
+    "context": CONTEXT,
+    "context_held_back": CONTEXT,
+    "context_c": CONTEXT,
+    "rules_c": FIELDS["rules"],
+}
 
 
 def lines(hand: str, name: str) -> Sequence[Line]:
@@ -63,6 +71,14 @@ def test_each_line_of_a_set_has_its_fields(hand: str, name: str) -> None:
     fields, _ = FIELDS[name]
     others = count(hand, name, lambda line: set(line) != fields | {"lang"})
     assert others == 0
+
+
+@pytest.mark.parametrize("name", OPEN_ALONE)
+def test_each_line_of_a_set_that_is_open_alone_has_its_fields(name: str) -> None:
+    fields, keys = OPEN_ALONE[name]
+    assert count("open", name, lambda line: set(line) != fields | {"lang"}) == 0
+    told = {json.dumps([line[key] for key in keys]) for line in lines("open", name)}
+    assert len(told) == len(lines("open", name))
 
 
 @pytest.mark.parametrize("name", FIELDS)

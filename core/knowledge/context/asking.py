@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from core.knowledge.context.everyday import without_everyday
 from core.knowledge.search.ranking import Corpus, Index, Weighing, weigh
 from core.knowledge.search.spelling import synonyms
 from core.knowledge.search.tokens import IN_SENTENCES, Question, read_question
@@ -41,6 +42,7 @@ _FRAME = re.compile(rf"\b(?:{_ENGLISH})\b|(?<!\w)(?:{_KOREAN})(?!\w)", re.IGNORE
 # three items of five may be about refunds.
 _FEW, _MANY = 10, 300
 _ENOUGH_OF_FEW, _ENOUGH_OF_MANY = 0.8, 1.55
+EVERYDAY = 0.5  # how much a word of everyday language tells
 _OF_SPACED = 0.89  # of that where words are one term each: a Korean one is several, its pairs
 
 
@@ -61,6 +63,15 @@ def topic_of(task: str) -> str:
     return topic if read_question(topic, limit=1).counts else task
 
 
+def question_of(topic: str) -> Question:
+    """Return the terms of a topic; those of everyday words alone count for little."""
+    question = read_question(topic, limit=MOST_TERMS)
+    telling = read_question(without_everyday(topic), limit=MOST_TERMS).counts
+    worth = {term: 1.0 if term in telling else EVERYDAY for term in question.counts}
+    floors = {term: value * worth.get(term, 1.0) for term, value in question.floors.items()}
+    return replace(question, floors=floors)
+
+
 async def ask_task(task: str, index: Index) -> TaskWords | None:
     """Weigh the words of a task against an index, in one look; None if it has no words.
 
@@ -72,7 +83,7 @@ async def ask_task(task: str, index: Index) -> TaskWords | None:
 
 async def ask_tasks(tasks: Sequence[str], index: Index) -> list[TaskWords | None]:
     """Weigh the words of tasks as `ask_task` does, in one look for all."""
-    questions = [read_question(topic_of(task), limit=MOST_TERMS) for task in tasks]
+    questions = [question_of(topic_of(task)) for task in tasks]
     alike = [synonyms(question) for question in questions]
     terms = dict.fromkeys(
         term
