@@ -57,16 +57,22 @@ _KOREAN = (
     " 하루 하면 하지 한국 한번 한테 할지 함께 항상 해도 해서 해야 했 헷갈 혹시 확실 확인 후에"
     " 힘들"
 )
-_NUMBER = (
-    r"\d{1,3}(?:[.:,]\d+)*"  # of a task, a number is what is asked about, not what it is about
-)
-_EVERYDAY = re.compile(
-    rf"(?<!\w)(?:(?:{'|'.join(_ENGLISH.split())})(?!\w)|(?:{'|'.join(_KOREAN.split())})[가-힣]*"
-    rf"|{_NUMBER}(?![\d.:]))",
-    re.IGNORECASE,
+_WORDS = frozenset(_ENGLISH.split())
+_BEGINNINGS = frozenset(_KOREAN.split())
+_LONGEST = max(map(len, _BEGINNINGS))
+# Of a task a number is what is asked about, not what it is about: a short one, or a time.
+_PIECE = re.compile(
+    r"(?P<number>(?<![\w.,:])\d{1,3}(?:[.:,]\d+)*(?![\d.:]))|(?<!\w)(?P<word>[A-Za-z]+)(?!\w)"
+    r"|(?<!\w)(?P<korean>[가-힣]+)"
 )
 
 
 def without_everyday(text: str) -> str:
     """Return a text (in NFC) without its words of everyday language and its short numbers."""
-    return _EVERYDAY.sub(" ", text)
+    return _PIECE.sub(lambda piece: " " if _is_everyday(piece) else piece[0], text)
+
+
+def _is_everyday(piece: re.Match[str]) -> bool:
+    if piece["korean"]:
+        return any(piece[0][:length] in _BEGINNINGS for length in range(1, _LONGEST + 1))
+    return bool(piece["number"]) or piece[0].lower() in _WORDS

@@ -11,7 +11,8 @@ from core.domain.models.context import TaskMatch
 
 _CHARS = 2_000  # of an item, what it is about stands at its beginning
 _WORD = re.compile(r"[A-Z][A-Za-z]*[a-z][A-Za-z]*")  # not AWS or VAT, which are no names of anybody
-_BEGINS = re.compile(r"(?:\A|[\n.!?:;•–—\-])[\s\"'“‘(]*\Z")  # here all words are capitalised
+_BEGINS = re.compile(r"[\n.!?:;•–—\-\"'“‘][\s\"'“‘(]*\Z")  # here each word has a capital
+_BEFORE = 8  # characters that are looked at for that
 # German has capitals too, on each noun: they are names where a text is English.
 _IS_ENGLISH = re.compile(
     r"\b(?:the|of|to|and|for|with|is|are|from|not|when|only|by|at|on|no|any|every|we|our|you|they|them"
@@ -29,10 +30,11 @@ _SURNAMES = (
     "김이박최정강조윤장임한오서신권황안송류전홍유고문양손배백허남심"
     "노하곽성차주우구민진지엄채원천방공현함변"
 )
+_PARTICLES = "은는이가을를에께의과와만도한으로"
 _KOREAN = re.compile(
-    rf"(?P<firm>[가-힣]{{2,}}(?:{_FIRM}))(?![가-힣]{{3}})"
+    rf"(?<![가-힣])(?P<firm>[가-힣]{{2,8}}(?:{_FIRM}))(?![가-힣]{{3}})"
     rf"|(?<![가-힣])(?P<place>[가-힣]{{2,4}}) (?:{_PLACE})"
-    rf"|(?<![가-힣])(?P<person>[{_SURNAMES}][가-힣]{{1,2}}) ?(?:님|씨)(?![가-힣]{{2}})"
+    rf"|(?<![가-힣])(?P<person>[{_SURNAMES}][가-힣]{{1,2}}) ?(?:님|씨)(?=[{_PARTICLES}]|[^가-힣]|$)"
 )
 # Before such words stand descriptions too.
 _DESCRIBE = (
@@ -65,7 +67,8 @@ def _english(text: str) -> Iterator[str]:
         return
     for word in _WORD.finditer(text):
         name = word[0].casefold()
-        if name not in _NO_NAMES and not _BEGINS.search(text, 0, word.start()):
+        before = text[max(0, word.start() - _BEFORE) : word.start()]
+        if before.strip() and name not in _NO_NAMES and not _BEGINS.search(before):
             yield name
 
 
