@@ -6,7 +6,8 @@
 [--show]` puts pieces of feedback to the screen; of the sealed set, and of files, it prints figures
 alone. With `--second-look` the model of LLM_MODEL looks at what the rules let through. `trial
 [FILE...] [--sealed]` puts harmful and good learnings to the gate of cases, and without it
-(`--control`: that arm alone).
+(`--control`: that arm alone). `context FILE...` and `rules FILE...` print figures of other files of
+these forms, and of them no line.
 """
 
 from __future__ import annotations
@@ -79,9 +80,8 @@ def _second_look() -> SecondLookModel:
 
 def main() -> int:
     """Run an evaluation; 1 where a text did not end as expected."""
-    if sys.argv[1:] == ["rules"]:
-        print("\n".join(map(rules.report, ("open", "sealed"))))
-        return int(any(one.is_wrong for one in rules.judge("open")))
+    if sys.argv[1:2] == ["rules"]:
+        return rules.main(sys.argv[2:])
     if sys.argv[1:2] == ["context"]:
         return context.main(sys.argv[2:])
     if sys.argv[1:2] == ["differences"]:
@@ -99,7 +99,7 @@ def main() -> int:
         return trial.main(sys.argv[2:])
     if sys.argv[1:] != ["noise"]:
         print(
-            "usage: python -m tests.evals rules | context [--show] [--held-back]"
+            "usage: python -m tests.evals rules [FILE...] | context [FILE...] [--show]"
             " | differences [KORSTS.tsv] | interference [--sealed | FILE...] [--show | --searched]"
             " | poison [FILE...] [--sealed] [--show] [--second-look (with LLM_MODEL)]"
             " | streams [FILE] [--show] | trial [FILE...] [--sealed] [--control] [--show]"

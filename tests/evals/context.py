@@ -54,11 +54,6 @@ class Task:
         """Whether nothing was tuned on it."""
         return sha256(self.id.encode()).digest()[0] % 2 == 1
 
-    @property
-    def is_held_back(self) -> bool:
-        """Whether it is of the set that was looked at once, after all tuning."""
-        return self.id.startswith("back-")
-
 
 @dataclass(frozen=True)
 class Given:
@@ -162,8 +157,8 @@ def _given(task: Task, block: Block) -> Given:
     return Given(task, frozenset(one.id for one in block.shown), block.tokens)
 
 
-def report(ways: dict[str, list[Given]]) -> str:
-    """Return the figures of all ways: in total, by halves, by language and by kind."""
+def report(ways: dict[str, list[Given]], *, has_halves: bool = False) -> str:
+    """Return the figures of all ways: in total, by language and by kind, of one set by halves."""
     head = (
         f"{'':<46}{'in the block':>14}{'silent if none':>16}{'silent if some':>16}"
         f"{'useful':>9}{'tokens p50':>12}{'p95':>7}"
@@ -171,7 +166,7 @@ def report(ways: dict[str, list[Given]]) -> str:
     rows = [head]
     for name, given in ways.items():
         rows.append(_row(name, given))
-        if not any(one.task.is_held_back for one in given):
+        if has_halves:
             rows += [
                 _row(f"  {half}", [one for one in given if one.task.is_held_out is held])
                 for half, held in (("tuning half", False), ("held-out half", True))
@@ -211,23 +206,26 @@ def _recall(given: Sequence[Given], kind: Kind | None = None) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the figures of the open set, or of the one that is held back.
+    """Print the figures of files, or of the first open set.
 
-    `--show` prints what of the tuning half is missing or too much.
+    `--show` prints what of an open set is missing or too much; of another file, figures alone.
     """
-    is_held_back = "--held-back" in arguments
-    ways = asyncio.run(measure(HELD_BACK if is_held_back else OPEN))
-    if "--show" in arguments and not is_held_back:  # nothing is to be tuned on what is held back
-        for name in (WORDS, BOTH):
-            print(*_wrong(name, ways.get(name, ())), sep="\n")
-    print(report(ways))
+    shows = "--show" in arguments
+    files = [Path(argument).resolve() for argument in arguments if argument != "--show"]
+    for path in files or [OPEN]:
+        ways = asyncio.run(measure(path))
+        if shows and path.parent == SETS:
+            for name in (WORDS, BOTH):
+                print(*_wrong(name, ways.get(name, ())), sep="\n")
+        print(path.name)
+        print(report(ways, has_halves=path == OPEN))
     return 0
 
 
 def _wrong(name: str, given: Sequence[Given]) -> list[str]:
-    """Name what is missing or too much, of the tuning half."""
+    """Name what is missing or too much."""
     lines: list[str] = []
-    for one in (one for one in given if not one.task.is_held_out):
+    for one in given:
         if one.shown and not one.task.needed:
             lines.append(f"{name}: not silent: {one.task.text}")
         missing = [item.searched[:60] for item in one.task.needed if item.id not in one.shown]

@@ -54,14 +54,23 @@ class Judged:
 
 
 def lines(hand: str) -> list[Mapping[str, JsonValue]]:
-    """Return the lines of a set."""
-    text = (SETS / hand / "rules.jsonl").read_text("utf-8")
-    return [json.loads(line) for line in text.splitlines()]
+    """Return the lines of a set of the hands that wrote the others."""
+    return read(SETS / hand / "rules.jsonl")
+
+
+def read(path: Path) -> list[Mapping[str, JsonValue]]:
+    """Return the lines of a file."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
 def judge(hand: str) -> list[Judged]:
     """Put each text of a set to the stand-in, with nothing known before."""
-    return [_judged(line) for line in lines(hand)]
+    return judged(lines(hand))
+
+
+def judged(lines: Sequence[Mapping[str, JsonValue]]) -> list[Judged]:
+    """Put the text of each line to the stand-in."""
+    return [_judged(line) for line in lines]
 
 
 def counts(judged: Sequence[Judged]) -> dict[str, int]:
@@ -297,10 +306,20 @@ def _same_numbers(mine: str, theirs: str) -> bool:
     return not wanted or not said or wanted <= found
 
 
-def report(hand: str) -> str:
-    """Return the counts of a set as a line; the texts themselves only of the open one."""
-    judged = judge(hand)
+def report(name: str, judged: Sequence[Judged], *, shows: bool = False) -> str:
+    """Return the counts of a set as a line; with `shows` also what did not become as it should."""
     told = ", ".join(f"{name} {number}" for name, number in counts(judged).items())
     unlike = [one for one in judged if one.made != (RIGHT if one.becomes == "table" else MEMORY)]
-    shown = [f"  {one.made} for {one.becomes}: {one.text}" for one in unlike if hand == "open"]
-    return "\n".join([f"{hand}: {told}", *shown])
+    shown = [f"  {one.made} for {one.becomes}: {one.text}" for one in unlike if shows]
+    return "\n".join([f"{name}: {told}", *shown])
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the counts of files, or of the sets; of files and sealed sets, figures alone."""
+    if arguments:
+        found = {path: judged(read(Path(path))) for path in arguments}
+    else:
+        found = {hand: judge(hand) for hand in ("open", "sealed")}
+    for name, all_judged in found.items():
+        print(report(name, all_judged, shows=name == "open"))
+    return int(any(one.is_wrong for one in found.get("open", ())))

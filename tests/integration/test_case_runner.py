@@ -254,6 +254,20 @@ async def test_a_skill_is_no_longer_chosen_by_the_words_it_loses(
     assert await ended(runner, made, older) == [(True, False)]
 
 
+async def test_a_skill_that_names_others_is_asked_for_though_it_has_more_of_the_words(
+    runner: PostgresCaseRunner, teacher: Teacher
+) -> None:
+    await teacher.skill(
+        "money-back",
+        "# Refunds\n\nReconcile a partial refund of parcels for Keller and the Derby.\n",
+    )
+    asked = "reconcile a partial refund of parcels"
+    older = case("money-back", Check.CHOSEN, asked, kind=Kind.SKILL, status=CaseStatus.GREEN)
+    text = "---\nname: general\ndescription: Reconcile what is a partial refund.\n---\n"
+    made = change(f"{text}{'Count the boxes again. ' * 9}", item="general", kind=Kind.SKILL)
+    assert await ended(runner, made, older) == [(True, False)]
+
+
 async def test_a_section_must_say_what_it_said(
     runner: PostgresCaseRunner, teacher: Teacher
 ) -> None:

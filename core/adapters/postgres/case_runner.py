@@ -41,7 +41,8 @@ from core.domain.errors import NotFound
 from core.domain.models import Agent, Change, Kind, Scope
 from core.domain.models.cases import Case, CaseResult, CaseStatus, Check
 from core.knowledge.context.asking import ask_tasks, looked_up
-from core.knowledge.context.selection import PART_OF_WORDS, is_named, select
+from core.knowledge.context.ownership import names_others
+from core.knowledge.context.selection import is_named, select
 from core.knowledge.search.documents import SearchDocument, index_terms
 from core.knowledge.search.ranking import Weighing, ask_all
 
@@ -105,7 +106,7 @@ class PostgresCaseRunner:
     ) -> Sequence[CaseResult]:
         # Sent, and read after the next trip.
         items = await looking.ask_items([case for case in cases if not _is_other(change, case)])
-        spared = await _Undisturbed(looking.conn, change).among(cases)
+        spared = await _Undisturbed(looking, change).among(cases)
         left = [case for case in cases if case.id not in spared]
         known = await _items_of(items)
         if more := [case for case in left if _is_other(change, case)]:
@@ -272,6 +273,7 @@ class _Asked(NamedTuple):
     case: Case
     weighing: Weighing
     shapes: dict[str, int]
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -282,7 +284,7 @@ class _Undisturbed:
     writes moves another item in a search only if it matches nearly as well as that item does.
     """
 
-    conn: Connection
+    looking: _Looking
     change: Change
 
     async def among(self, cases: Sequence[Case]) -> frozenset[str]:
@@ -299,7 +301,7 @@ class _Undisturbed:
 
     async def _asked(self, cases: Sequence[Case]) -> Sequence[_Asked]:
         tenant_id = self.change.tenant_id
-        index = SearchIndex(self.conn, tenant_id, sample=_SAMPLE)
+        index = SearchIndex(self.looking.conn, tenant_id, sample=_SAMPLE)
         questions = [case for case in cases if case.body.check in SEARCHING]
         requests = [case for case in cases if case.body.check in CHOOSING]
         texts = [case.body.text[:ASKED_CHARS] for case in questions]
@@ -310,7 +312,12 @@ class _Undisturbed:
             *zip(questions, weighed, strict=True),
             *((case, one and one.weighing) for case, one in zip(requests, chosen_by, strict=True)),
         ]
-        asked = [_Asked(case, weighing, {}) for case, weighing in pairs if weighing is not None]
+        items = await _items_of(await self.looking.ask_items(requests))
+        asked = [
+            _Asked(case, weighing, {}, _text(items.get(_key(case))))
+            for case, weighing in pairs
+            if weighing is not None
+        ]
         terms = [(at, term) for at, one in enumerate(asked) for term in one.weighing.asked]
         params = {
             "tenant_id": tenant_id,
@@ -320,7 +327,7 @@ class _Undisturbed:
             "places": joined(str(at) for at, _ in terms),
             "terms": joined(term for _, term in terms),
         }
-        rows = await (await self.conn.execute(sql("case_runs.shapes"), params)).fetchall()
+        rows = await (await self.looking.conn.execute(sql("case_runs.shapes"), params)).fetchall()
         for row in rows:
             asked[row["at"]].shapes[row["term"]] = row["shape"]
         return asked
@@ -353,9 +360,19 @@ def _leaves(one: _Asked, written: SearchDocument | None, shapes: Mapping[str, in
     if written is None or is_named(case.body.text, written.kind, written.name):
         return written is None
     own, other = weighing.bm25(one.shapes), weighing.bm25(shapes)
-    if written.kind is not case.kind:  # the best of all sets what is too little for a skill
-        return PART_OF_WORDS * other < _MARGIN * own
-    return other < _MARGIN * own
+    if case.body.check is not Check.CHOSEN:
+        return other < _MARGIN * own
+    return written.kind is not case.kind or (other < _MARGIN * own and _matches_more(one, shapes))
+
+
+def _matches_more(one: _Asked, shapes: Mapping[str, int]) -> bool:
+    """Whether an item matches more of a request than another, and is not put back behind it."""
+    own, other = (sum(map(one.weighing.floor, found)) for found in (one.shapes, shapes))
+    return other < _MARGIN * own and not names_others(one.text, one.case.body.text)
+
+
+def _text(item: ItemState | None) -> str:
+    return item.content if item else ""
 
 
 def _written(change: Change) -> SearchDocument | None:

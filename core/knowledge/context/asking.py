@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from core.knowledge.context.everyday import without_everyday
 from core.knowledge.search.ranking import Corpus, Index, Weighing, weigh
 from core.knowledge.search.spelling import synonyms
 from core.knowledge.search.tokens import IN_SENTENCES, Question, read_question
@@ -42,6 +43,7 @@ _FRAME = re.compile(rf"\b(?:{_ENGLISH})\b|(?<!\w)(?:{_KOREAN})(?!\w)", re.IGNORE
 # three items of five may be about refunds.
 _FEW, _MANY = 10, 300
 _ENOUGH_OF_FEW, _ENOUGH_OF_MANY = 0.8, 1.55
+EVERYDAY = 0.5  # how much a word of everyday language tells
 _OF_SPACED = 0.89  # of that where words are one term each: a Korean one is several, its pairs
 
 
@@ -60,6 +62,15 @@ def topic_of(task: str) -> str:
     task = unicodedata.normalize("NFC", task)
     topic = _FRAME.sub(" ", task)
     return topic if read_question(topic, limit=1).counts else task
+
+
+def question_of(topic: str) -> Question:
+    """Return the terms of a topic; those of everyday words alone count for little."""
+    question = read_question(topic, limit=MOST_TERMS)
+    telling = read_question(without_everyday(topic), limit=MOST_TERMS).counts
+    worth = {term: 1.0 if term in telling else EVERYDAY for term in question.counts}
+    floors = {term: value * worth.get(term, 1.0) for term, value in question.floors.items()}
+    return replace(question, floors=floors)
 
 
 async def ask_task(task: str, index: Index) -> TaskWords | None:
@@ -100,7 +111,7 @@ class _Read(NamedTuple):
 
 
 def _read(task: str) -> _Read:
-    question = read_question(topic_of(task), limit=MOST_TERMS)
+    question = question_of(topic_of(task))
     part = 1.0 if hangul_share(task) >= KOREAN_SHARE else _OF_SPACED
     return _Read(question, synonyms(question), part)
 

@@ -5,50 +5,77 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from typing import NamedTuple
 
 from core.domain.models import Kind
 from core.domain.models.context import TaskMatch
+from core.knowledge.context.ownership import is_of_others
 from core.knowledge.search.names import stands_out
 from core.knowledge.search.tokens import stem, suffix_start
 
-# What breaks the silence: words that are no chance, or a meaning this close. All figures here were
-# set by `python -m tests.evals context`, on its tuning half.
+# All figures here were set by `python -m tests.evals context` over sets of three hands, and none of
+# them is a peak: a third more or less of each changes what is found by two hundredths at most.
 SHOWN = {Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL}  # kinds of packages have no place in a block
-ENOUGH_WORDS = 1.0
+# What breaks the silence: words that are no chance (1.0) in an item about as near as any, fewer in
+# one that is nearer: a task of few words shares few, one of many shares some by chance. A meaning
+# that is very close does so alone.
+ENOUGH = 0.95
+FAR = 0.22  # how near an item is that no model was asked about
+_USUAL = 0.25
+_NEARNESS_WORTH = 2.0
 ENOUGH_MEANING = 0.6
-# Words that nearly suffice do, in an item that is near in meaning too: a task of few words shares
-# few. What is closer than this counts this many times.
-NEAR = 0.4
-_NEARNESS_WORTH = 3.0
-# Tables and skills go first: the best by words, and the nearest in meaning of their own kind. They
-# are few, and a memory or two long.
-TABLES_AND_SKILLS = ((Kind.DMN_RULE, 2, 2), (Kind.SKILL, 3, 3))
-# Then memories: by words what scores this part of the best, by meaning what is this part as close
-# as the nearest. The model puts all texts of one field close together, so that every fourth place
-# alone is its own.
-PART_OF_WORDS = 0.2
-PART_OF_MEANING = 0.7
-_BY_WORDS, _BY_MEANING = 3, 1
+_OF_OTHERS = 0.6  # as much less tells what is about others
+# The order: words by what they weigh, up to one and a half times enough, and by BM25 against the
+# best, and nearness in meaning. What is about others comes later.
+_MOST_MATCHED = 1.5
+_PART_MATCHED = 0.5
+_NEARNESS_RANKS = 3.0
+_OTHERS_RANK = 0.4
+# Tables and skills go first, so many of them: they are few, and a memory or two long.
+TABLES_AND_SKILLS = ((Kind.DMN_RULE, 4), (Kind.SKILL, 5))
 _WORD = re.compile(r"[^\W_]+")
 
 
 def select(task: str, found: Sequence[TaskMatch]) -> list[TaskMatch]:
     """Return what matters for a task, best first, in an order that depends on nothing else."""
-    found = [one for one in found if one.kind in SHOWN]
-    named = [one for one in found if is_named(task, one.kind, one.name)]
-    if not named and not any(map(_tells, found)):
+    seen = _seen(task, [one for one in found if one.kind in SHOWN])
+    named = [one.match for one in seen if is_named(task, one.match.kind, one.match.name)]
+    if not named and not any(map(_tells, seen)):
         return []
-    known = {(one.kind, one.id): one for one in found}
-    order = dict.fromkeys((one.kind, one.id) for one in [*named, *_in_order(found)])
-    return [known[key] for key in order]
+    known = {(one.kind, one.id): one for one in [*named, *_in_order(seen)]}
+    return [*known.values()]
 
 
-def _tells(one: TaskMatch) -> bool:
+class _Seen(NamedTuple):
+    """A match as it is judged: how near it is, and whether it is about others."""
+
+    match: TaskMatch
+    near: float
+    is_of_others: bool
+
+
+def _seen(task: str, found: Sequence[TaskMatch]) -> list[_Seen]:
+    """Judge what was found by words alone as far as the last of its kind found by meaning."""
+    last: dict[Kind, float] = {}
+    for one in found:
+        if one.closeness is not None:
+            last[one.kind] = min(one.closeness, last.get(one.kind, 1.0))
+    return [
+        _Seen(
+            one,
+            last.get(one.kind, FAR) if one.closeness is None else one.closeness,
+            is_of_others(one, task),
+        )
+        for one in found
+    ]
+
+
+def _tells(one: _Seen) -> bool:
     """Whether an item alone shows that something is known of what a task is about."""
-    near = one.closeness or 0.0
-    beside = _NEARNESS_WORTH * max(0.0, near - NEAR) if one.matched else 0.0
-    return one.matched + beside >= ENOUGH_WORDS or near >= ENOUGH_MEANING
+    if one.match.closeness is not None and one.match.closeness >= ENOUGH_MEANING:
+        return True
+    beside = _NEARNESS_WORTH * (one.near - _USUAL) - _OF_OTHERS * one.is_of_others
+    return one.match.matched + beside >= ENOUGH
 
 
 def is_named(task: str, kind: Kind, name: str) -> bool:
@@ -78,29 +105,22 @@ class _Stems:
 _stems_of = lru_cache(maxsize=16)(_Stems)  # one task is compared with the names of a hundred items
 
 
-def _in_order(found: Sequence[TaskMatch]) -> Iterator[TaskMatch]:
-    """Yield tables and skills, then memories by words and by meaning by turns."""
-    words, near = _by_words(found), _by_meaning(found)
-    for kind, most, nearest in TABLES_AND_SKILLS:
-        yield from _of(kind, words)[:most]
-        yield from _of(kind, near)[:nearest]
-    least = PART_OF_MEANING * (near[0].closeness or 0.0) if near else 0.0
-    close = [one for one in near if (one.closeness or 0.0) >= least]
-    worded, meant = iter(_of(Kind.MEMORY, words)), iter(_of(Kind.MEMORY, close))
-    while turn := [*islice(worded, _BY_WORDS), *islice(meant, _BY_MEANING)]:
-        yield from turn
+def _in_order(seen: Sequence[_Seen]) -> Iterator[TaskMatch]:
+    """Yield tables and skills, then memories, the best of each first."""
+    best: dict[Kind, float] = {}
+    for one in seen:
+        best[one.match.kind] = max(one.match.score, best.get(one.match.kind, 0.0))
 
+    def rank(one: _Seen) -> tuple[float, Kind, str]:
+        matched = min(one.match.matched, _MOST_MATCHED) / _MOST_MATCHED
+        score = one.match.score / (best[one.match.kind] or 1.0)
+        worded = _PART_MATCHED * matched + (1 - _PART_MATCHED) * score
+        others = _OTHERS_RANK * one.is_of_others
+        worth = worded + _NEARNESS_RANKS * one.near - others
+        return -worth, one.match.kind, one.match.id
 
-def _of(kind: Kind, ranked: Sequence[TaskMatch]) -> list[TaskMatch]:
-    return [one for one in ranked if one.kind is kind]
-
-
-def _by_words(found: Sequence[TaskMatch]) -> list[TaskMatch]:
-    least = PART_OF_WORDS * max(one.score for one in found)
-    worded = [one for one in found if one.score >= least and one.matched > 0]
-    return sorted(worded, key=lambda one: (-one.score, one.kind, one.id))
-
-
-def _by_meaning(found: Sequence[TaskMatch]) -> list[TaskMatch]:
-    near = [one for one in found if one.closeness is not None]
-    return sorted(near, key=lambda one: (-(one.closeness or 0.0), one.kind, one.id))
+    told = [one for one in seen if one.match.matched > 0 or one.match.closeness is not None]
+    ranked = [one.match for one in sorted(told, key=rank)]
+    for kind, most in TABLES_AND_SKILLS:
+        yield from [one for one in ranked if one.kind is kind][:most]
+    yield from (one for one in ranked if one.kind is Kind.MEMORY)

@@ -2,7 +2,7 @@
 -- What matches a task, the best of each kind: as search.rank, but without a floor, and with what is
 -- nearest in meaning (`meant`) beside what the rarest terms find. `owner & 3` is the kind. What is
 -- over, and what is for others, is left out before the best are counted. Without `texts` they are
--- ranked only: their texts take as long to fetch as all else.
+-- ranked only, skills by what they begin with too: their texts take as long to fetch as all else.
 WITH asked AS MATERIALIZED (
     SELECT a.weight, a.floor, a.finds, search_key(%(tenant_id)s, a.term) AS key
     FROM unnest(string_to_array(%(terms)s, E'\n'),
@@ -78,7 +78,8 @@ WITH asked AS MATERIALIZED (
 )
 SELECT h.kind, h.item_id, d.name, h.matched, h.score,
        coalesce(h.version, s.version, 1) AS version,
-       CASE WHEN %(texts)s THEN coalesce(v.content, d.content) ELSE '' END AS content
+       CASE WHEN %(texts)s THEN coalesce(v.content, d.content)
+            WHEN d.kind = 'SKILL' THEN left(d.content, 2000) ELSE '' END AS content
 FROM holding h
 JOIN search_documents d ON d.id = h.id
 LEFT JOIN knowledge_versions v
