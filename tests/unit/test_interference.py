@@ -94,3 +94,14 @@ def test_the_open_sets_are_found_as_often_as_is_written() -> None:
         right = [one for one in lines if interference.is_right(one, interference.by_rules(one))]
         assert sum(one.is_harmful for one in right) >= least
         assert sum(not one.is_harmful for one in right) >= safe
+
+
+def test_what_relies_is_among_the_eight_that_a_model_is_asked_about() -> None:
+    """Of hand c, with 40 items of other stories in between: what a search proposes."""
+    lines = list(interference.lines(interference.OPEN / "interference-c.jsonl"))
+    asked = 0
+    for line in (one for one in lines if one.is_harmful):
+        about = interference.asked_about(line, interference.strangers_of(line, lines)[:40])
+        assert len(about) <= 8
+        asked += any(one in line.others and one.id == line.relies for one in about)
+    assert asked >= 39
