@@ -107,7 +107,8 @@ def main() -> int:
     if sys.argv[1:] != ["noise"]:
         print(
             "usage: python -m tests.evals rules | context [--show] [--held-back]"
-            " | differences [KORSTS.tsv] | interference [--sealed | FILE...] [--show | --searched | --judge (with LLM_MODEL)]"
+            " | differences [KORSTS.tsv]"
+            " | interference [--sealed | FILE...] [--show | --searched | --judge (with LLM_MODEL)]"
             " | poison [--sealed] [--show] [--second-look (with LLM_MODEL)]"
             " | streams [FILE] [--show] | trial [--sealed] [--control] [--show]"
             " | noise (with LLM_MODEL)"

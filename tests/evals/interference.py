@@ -299,7 +299,8 @@ def main(arguments: Sequence[str], judge: JudgeReliance | None = None) -> int:
     files = [one for one in arguments if not one.startswith("-")]
     if not options <= {"--sealed", "--show", "--judge"} or (files and "--sealed" in options):
         print(
-            "usage: python -m tests.evals interference [--sealed | FILE...] [--show | --searched]"
+            "usage: python -m tests.evals interference [--sealed | FILE...]"
+            " [--show | --searched | --judge (with LLM_MODEL)]"
         )
         return 2
     every = [one for path in sets(arguments) for one in _printed(path)]
