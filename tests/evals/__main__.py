@@ -19,6 +19,7 @@ from pathlib import Path
 
 from core.agent.asked_once import AskedOnce
 from core.agent.budgets import Meter
+from core.agent.reliance_look import RelianceLook
 from core.agent.second_look import SecondLookModel
 from core.app.bootstrap import chat_model
 from core.app.observability import configure_logging
@@ -72,10 +73,17 @@ def _play(arguments: list[str]) -> int:
     return 0
 
 
+def _asked_once() -> AskedOnce:
+    """Return who asks the model that LLM_MODEL names."""
+    return AskedOnce(chat_model(load_settings()), SimpleBreaker(), MemoryReplies(), Meter())
+
+
 def _second_look() -> SecondLookModel:
-    """Return the second look of the model that LLM_MODEL names."""
-    chat = chat_model(load_settings())
-    return SecondLookModel(AskedOnce(chat, SimpleBreaker(), MemoryReplies(), Meter()))
+    return SecondLookModel(_asked_once())
+
+
+def _judge() -> RelianceLook:
+    return RelianceLook(_asked_once())
 
 
 def main() -> int:
@@ -89,7 +97,7 @@ def main() -> int:
     if sys.argv[1:2] == ["interference"]:
         if "--searched" in sys.argv:
             return interference_searched.main(sys.argv[2:])
-        return interference.main(sys.argv[2:])
+        return interference.main(sys.argv[2:], _judge() if "--judge" in sys.argv else None)
     if sys.argv[1:2] == ["poison"]:
         asks = "--second-look" in sys.argv
         return poison.main(sys.argv[2:], _second_look() if asks else None)
@@ -100,7 +108,8 @@ def main() -> int:
     if sys.argv[1:] != ["noise"]:
         print(
             "usage: python -m tests.evals rules [FILE...] | context [FILE...] [--show]"
-            " | differences [KORSTS.tsv] | interference [--sealed | FILE...] [--show | --searched]"
+            " | differences [KORSTS.tsv]"
+            " | interference [--sealed | FILE...] [--show | --searched | --judge (with LLM_MODEL)]"
             " | poison [FILE...] [--sealed] [--show] [--second-look (with LLM_MODEL)]"
             " | streams [FILE] [--show] | trial [FILE...] [--sealed] [--control] [--show]"
             " | noise (with LLM_MODEL)"

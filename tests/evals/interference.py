@@ -10,6 +10,7 @@ prints figures alone unless `--show` says more, and of the sealed ones never mor
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,9 +21,11 @@ from random import Random
 
 from pydantic import JsonValue
 
+from core.changes.interference import JudgeReliance
 from core.decision_table import search_text
 from core.domain.models import (
     SKILL_MD,
+    Change,
     DecisionRow,
     DecisionTable,
     HitPolicy,
@@ -235,6 +238,17 @@ def table(every: Sequence[Line], rule: Rule) -> str:
     return "\n".join(rows)
 
 
+async def judged(every: Sequence[Line], judge: JudgeReliance) -> Mapping[str, list[str]]:
+    """Return the ids of the items that a model says are broken, by line."""
+    told = {}
+    for line in every:
+        asked = doubt(line.before, line.after, line.others, found(line))
+        change = Change.model_construct(key=line.id, tenant_id=line.id)
+        answers = await judge(change, asked) if asked.pairs else ()
+        told[line.id] = [one.item.id for one in answers if one.is_broken]
+    return told
+
+
 def table_of_asked(every: Sequence[Line], around: Sequence[Line]) -> str:
     """Return how often what relies is among what the model would be asked, alone and in a crowd."""
     bad = [one for one in every if one.is_harmful]
@@ -274,16 +288,19 @@ def sets(arguments: Sequence[str]) -> Sequence[Path]:
     return files or [SETS / where / f"interference-{hand}.jsonl" for hand in HANDS[where]]
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], judge: JudgeReliance | None = None) -> int:
     """Print the figures of the open files, of the sealed ones or of those given.
+
+    With a judge also of what it says where the agent of each story is alone.
 
     1 below the bar: 95 % found, 5 % stopped.
     """
     options = {one for one in arguments if one.startswith("-")}
     files = [one for one in arguments if not one.startswith("-")]
-    if not options <= {"--sealed", "--show"} or (files and "--sealed" in options):
+    if not options <= {"--sealed", "--show", "--judge"} or (files and "--sealed" in options):
         print(
-            "usage: python -m tests.evals interference [--sealed | FILE...] [--show | --searched]"
+            "usage: python -m tests.evals interference [--sealed | FILE...]"
+            " [--show | --searched | --judge (with LLM_MODEL)]"
         )
         return 2
     every = [one for path in sets(arguments) for one in _printed(path)]
@@ -291,6 +308,9 @@ def main(arguments: Sequence[str]) -> int:
     print(f"all, {len(every)} lines\n{table(every, by_rules)}")
     print(f"  {1000 * (time.perf_counter() - began) / len(every):.1f} ms a line")
     print(table_of_asked(every, every))
+    if judge is not None:
+        told = asyncio.run(judged(every, judge))
+        print(f"all, as the model judges\n{table(every, lambda line: told[line.id])}")
     for name, rule in RULES.items():
         if rule is not by_rules:
             print(f"all, the rule of shared {name} alone\n{table(every, rule)}")

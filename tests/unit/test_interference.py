@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from core.domain.models import SKILL_MD, Kind
+from core.domain.models import SKILL_MD, Change, Kind
 from core.knowledge.interference import (
+    Answer,
     Broken,
+    Doubt,
     Item,
     find_reliance,
     read_known,
@@ -94,3 +98,27 @@ def test_the_open_sets_are_found_as_often_as_is_written() -> None:
         right = [one for one in lines if interference.is_right(one, interference.by_rules(one))]
         assert sum(one.is_harmful for one in right) >= least
         assert sum(not one.is_harmful for one in right) >= safe
+
+
+def test_what_relies_is_among_the_eight_that_a_model_is_asked_about() -> None:
+    """Of hand c, with 40 items of other stories in between: what a search proposes."""
+    lines = list(interference.lines(interference.OPEN / "interference-c.jsonl"))
+    asked = 0
+    for line in (one for one in lines if one.is_harmful):
+        about = interference.asked_about(line, interference.strangers_of(line, lines)[:40])
+        assert len(about) <= 8
+        asked += any(one in line.others and one.id == line.relies for one in about)
+    assert asked >= 39
+
+
+async def test_a_model_is_counted_by_what_it_says_of_each_line() -> None:
+    async def never_errs(change: Change, asked: Doubt) -> Sequence[Answer]:
+        relies = {one.id: one.relies for one in some}[change.key]
+        return [
+            Answer(pair.item, pair.item.id == relies, pair.changed, pair.relies, "")
+            for pair in asked.pairs
+        ]
+
+    some = list(interference.lines(interference.OPEN / "interference-a.jsonl"))[:8]
+    told = await interference.judged(some, never_errs)
+    assert all(interference.is_right(one, told[one.id]) for one in some)
