@@ -131,7 +131,7 @@ RULES = (
         korean=True,
         code="model_instruction.directs",
         pattern=rows(
-            r"[Iag]_{0,6}Q_{0,2}v|g_{0,6}v_{0,4}F|[fR]_{0,3}[gjW]_{0,10}[FT]|w_{0,2}F"
+            r"[Iag]_{0,6}Q_{0,2}v|g_{0,6}v_{0,4}F|[fR]_{0,3}[gjW]_{0,10}[FTv]|w_{0,2}F"
             r"|m_{0,10}[Qv]_{0,3}x|Q_{0,2}v_{0,2}F|[FT]_{0,2}f?g$"
         ),
         tail=rows(r"N|[!]"),

@@ -5,7 +5,8 @@
 `--show` prints those of the open set that do not end as they should. `poison [FILE…] [--sealed]
 [--show]` puts pieces of feedback to the screen; of the sealed set, and of files, it prints figures
 alone. With `--second-look` the model of LLM_MODEL looks at what the rules let through. `trial
-[--sealed]` puts harmful and good learnings to the gate of cases, and without it (`--control`: that arm alone).
+[--sealed]` puts harmful and good learnings to the gate of cases, and without it (`--control`: that
+arm alone).
 """
 
 from __future__ import annotations
