@@ -212,7 +212,7 @@ RULES = (
     ClauseRule(
         korean=True,
         code="forged.approval",
-        pattern=rows(r"[:=]_{0,2}C"),
+        pattern=rows(r"_[:=]_{0,2}C"),
         text=expression(r"여부|받아야|되면|필요|예\)|예시|형식"),
         needs=expression(
             r"^(?=.*(?:검토자|승인자|결재자|처리자|심사자|서명|번호|#\s?\d))"
@@ -255,5 +255,11 @@ RULES = (
         pattern=rows(r"G_{0,6}[ND]_{0,6}G"),
         tail=rows(r"N|[!X]|[VC]"),
         needs=expression(r"새\s?(?:계좌|통장)|첨부|아래|바뀐|변경된"),
+    ),
+    ClauseRule(
+        korean=True,
+        code="model_instruction.directs",
+        pattern=rows(r"m_{0,10}[Qv]_{0,3}x"),
+        tail=rows(r"[!]"),
     ),
 )
