@@ -13,7 +13,7 @@ from core.domain.models import Kind, ScreenSeverity
 from core.safety.masking import mask
 from core.safety.screen import screen, screen_skill
 
-R = random.Random(20261124)  # noqa: S311
+R = random.Random(20261124)
 LETTERS = string.ascii_letters + string.digits
 UPPER = string.ascii_uppercase + string.digits
 HEX = "0123456789abcdef"
