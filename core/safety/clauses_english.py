@@ -21,7 +21,10 @@ RULES = (
         _NOT,
         rows("!"),
         expression(
-            r"(?:stop|cease|quit|avoid|refrain from) (?:approving|authori[sz]ing|signing)"
+            r"(?:confirm\w*|approv\w*|review\w*|check\w*|consent|verif\w*|inspect\w*|audit\w*|test)[- ]"
+            r"(?:skills?|tables?|mails?|e-?mails?|messages?|letters?|texts?|pages?|templates?|sms|buttons?"
+            r"|columns?|headings?|memor\w+|notes?|screens?|links?)\b"
+            r"|(?:stop|cease|quit|avoid|refrain from) (?:approving|authori[sz]ing|signing)"
             r"|guards? off|skip (?:permit|hire)|\bbins\b|the bin\b|(?:spell|type|case)[ -]check"
             r"|check-?(?:in|out|box)"
             r"|\bcondition of\b|test (?:data|files?|mails?|orders?)|reviews? (?:page|tab|site)"

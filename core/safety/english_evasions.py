@@ -329,7 +329,9 @@ RULES = (
             r"|don't allow|doesn't allow|objects?)\b"
             rf"|\bnot (?:to )?(?:follow|mind|care about) the {_RULES}\b"
         ),
-        unless=NO_SECURITY,
+        unless=expression(
+            NO_SECURITY.pattern + r"|\b(?:waits?|must|holds?|needs?|asks? (?:a|the|your)|call)\b"
+        ),
     ),
     Rule(
         "model_instruction.directs",
