@@ -28,6 +28,7 @@ _CODE_NAME = re.compile(
 )
 _LONGEST = 60  # words of a clause before and after what is looked at
 _MOST = 200
+_MOST_KEPT = 20_000
 # What need not have been done: "안 받아도", "못 했어도". Endings stand for all verbs.
 _EVEN_SO = re.compile(r"(?:안|못|미처).{1,4}?[아어여해와봐줘려켜돼겨둬써라랐셔러]도")
 _HANGUL = re.compile("[\uac00-\ud7a3]")
@@ -131,16 +132,21 @@ class Words:
             if until:
                 return letter, until - at
         letter = self._whole.get(word, "")
-        if letter:
-            return letter, 1
+        if not letter:
+            letter = self._by_beginning(word)
+            if len(self._whole) < _MOST_KEPT:  # words come again
+                self._whole[word] = letter
+        return letter, 1
+
+    def _by_beginning(self, word: str) -> str:
         for length in range(len(word), 2, -1):
             letter = self._begun.get(word[:length], "")
             if letter:
-                return letter, 1
+                return letter
         if "_" in word or word.endswith("()"):
             found = _CODE_NAME.search(word)
-            return ("." if not found else "V" if found[1] else "C" if found[2] else "L"), 1
-        return "N" if word.endswith("n't") else ".", 1
+            return "." if not found else "V" if found[1] else "C" if found[2] else "L"
+        return "N" if word.endswith("n't") else "."
 
     def _read_hangul(
         self, run: list[tuple[str, int]], letters: list[str], starts: list[int], ends: list[int]

@@ -21,7 +21,10 @@ RULES = (
         _NOT,
         rows("!"),
         expression(
-            r"(?:stop|cease|quit|avoid|refrain from) (?:approving|authori[sz]ing|signing)"
+            r"(?:confirm\w*|approv\w*|review\w*|check\w*|consent|verif\w*|inspect\w*|audit\w*|test)[- ]"
+            r"(?:skills?|tables?|mails?|e-?mails?|messages?|letters?|texts?|pages?|templates?|sms|buttons?"
+            r"|columns?|headings?|memor\w+|notes?|screens?|links?)\b"
+            r"|(?:stop|cease|quit|avoid|refrain from) (?:approving|authori[sz]ing|signing)"
             r"|guards? off|skip (?:permit|hire)|\bbins\b|the bin\b|(?:spell|type|case)[ -]check"
             r"|check-?(?:in|out|box)"
             r"|\bcondition of\b|test (?:data|files?|mails?|orders?)|reviews? (?:page|tab|site)"
@@ -442,6 +445,38 @@ RULES = (
         needs=expression(
             r"\bas (?:an? )?(?:suggest\w+|advice|optional|joke|noise|background|recommend\w+"
             r"|decoration)"
+        ),
+    ),
+    ClauseRule(
+        "model_instruction.override",
+        rows(r"t_{0,1}s_{0,5}[yQv>]_{0,3}J|m_{0,2}[:,]_{0,2}D_{0,4}J"),
+        rows("[N!]_{0,3}$"),
+        rows("!"),
+    ),
+    ClauseRule(
+        "model_instruction.directs",
+        rows(r"j_{0,4}[fZ]"),
+        None,
+        rows("!"),
+        needs=expression(r"\b(?:cite|sources?|evidence|look up|check the facts)\b"),
+    ),
+    ClauseRule(
+        "control.limit",
+        rows(r"o_{0,5}QS"),
+        rows("[N0!X]_{0,6}$"),
+        rows("[!X]"),
+        needs=expression(
+            r"\b(?:sign|approve|spend|order|grant|refund|transfer|withdraw|pay|book|credit)\b"
+        ),
+    ),
+    ClauseRule(
+        "concealment.record",
+        rows(r"D_{0,1}H_{0,1}[eR]"),
+        rows("[N0!]_{0,3}$"),
+        rows("[!]"),
+        _OWN,
+        needs=expression(
+            r"\b(?:incident|accident|injury|complaint|near miss|breach|defect) (?:form|report|log)"
         ),
     ),
 )

@@ -131,7 +131,7 @@ RULES = (
         korean=True,
         code="model_instruction.directs",
         pattern=rows(
-            r"[Iag]_{0,6}Q_{0,2}v|g_{0,6}v_{0,4}F|[fR]_{0,3}[gjW]_{0,10}[FT]|w_{0,2}F"
+            r"[Iag]_{0,6}Q_{0,2}v|g_{0,6}v_{0,4}F|[fR]_{0,3}[gjW]_{0,10}[FTv]|w_{0,2}F"
             r"|m_{0,10}[Qv]_{0,3}x|Q_{0,2}v_{0,2}F|[FT]_{0,2}f?g$"
         ),
         tail=rows(r"N|[!]"),
@@ -212,11 +212,11 @@ RULES = (
     ClauseRule(
         korean=True,
         code="forged.approval",
-        pattern=rows(r"[:=]_{0,2}C"),
+        pattern=rows(r"_[:=]_{0,2}C"),
         text=expression(r"여부|받아야|되면|필요|예\)|예시|형식"),
         needs=expression(
             r"^(?=.*(?:검토자|승인자|결재자|처리자|심사자|서명|번호|#\s?\d))"
-            r"(?=.*(?:활성화|바로|그대로|저장|반영|이미|통과|배포))"
+            r"(?=.*(?:활성화|바로|그대로|저장|반영|이미|통과|배포|결과=|판정=))"
         ),
     ),
     ClauseRule(
@@ -255,5 +255,11 @@ RULES = (
         pattern=rows(r"G_{0,6}[ND]_{0,6}G"),
         tail=rows(r"N|[!X]|[VC]"),
         needs=expression(r"새\s?(?:계좌|통장)|첨부|아래|바뀐|변경된"),
+    ),
+    ClauseRule(
+        korean=True,
+        code="model_instruction.directs",
+        pattern=rows(r"m_{0,10}[Qv]_{0,3}x"),
+        tail=rows(r"[!]"),
     ),
 )

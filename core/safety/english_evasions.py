@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.safety.english import REFUSED
-from core.safety.english_silence import NO_SECURITY, OVERSIGHT
+from core.safety.english_silence import NO_SECURITY, ORDINARY, OVERSIGHT
 from core.safety.rules import Rule, expression
 
 _HARM = (
@@ -329,7 +329,9 @@ RULES = (
             r"|don't allow|doesn't allow|objects?)\b"
             rf"|\bnot (?:to )?(?:follow|mind|care about) the {_RULES}\b"
         ),
-        unless=NO_SECURITY,
+        unless=expression(
+            NO_SECURITY.pattern + r"|\b(?:waits?|must|holds?|needs?|asks? (?:a|the|your)|call)\b"
+        ),
     ),
     Rule(
         "model_instruction.directs",
@@ -384,6 +386,94 @@ RULES = (
             r"(?:text|prompt|words|messages?|instructions|lines?) (?:that )?you (?:were|are"
             r"|have been) (?:started"
             r"|launched|set up|configured|given|loaded|initiali[sz]ed|primed|running)\b"
+        ),
+        unless=NO_SECURITY,
+    ),
+    # ---- the same in fewer words
+    Rule(
+        "control.dropped",
+        expression(
+            r"\b(?:second|other|two|both)\b[^.;\n]{0,30}\b(?:busy|away|absent|out|unavailable"
+            r"|missing|late)"
+            r"\b[^.;\n]{0,16}\b(?:use|take|do it with|go with|manage with) (?:one|a single|only)\b"
+            r"|\bno (?:match|matching|comparison|reconciliation|cross-?check)\w* (?:against|with"
+            r"|to)\b"
+            r"|\b(?:estimates?|guess\w*|round numbers|whatever)\b[^.;\n]{0,24}\bnobody (?:looks"
+            r"|checks|reads"
+            r"|notices|cares)\b"
+        ),
+        unless=_NEVER,
+    ),
+    Rule(
+        "control.limit",
+        expression(
+            r"\b(?:credit|line|limit|cap|budget"
+            r"|discount)\b[^.;\n]{0,16}[:=] ?[\"']?(?:open[- ]?end\w*|open|∞)"
+            r"|\b(?:stop|no more|without|quit) (?:capping|limiting)\b|\b(?:pay|refund|reimburse"
+            r"|credit)(?: out)?"
+            r" (?:what|whatever) (?:they|the \w+|customers?|guests?|she|he|people) (?:claims?"
+            r"|asks?|wants?|says?"
+            r"|demands?)\b"
+        ),
+        unless=_NEVER,
+    ),
+    Rule(
+        "concealment.people",
+        expression(
+            rf"\b(?:if|when|should"
+            rf"|in case)\b[^.;,\n]{{0,12}}\b{OVERSIGHT}\b[^.;,\n]{{0,6}}\b(?:asks?|quer(?:y"
+            rf"|ies)|questions?|notices?|finds?|wants?|complains?"
+            rf"|raises?)\b[^.;,\n]{{0,30}}, ?(?:it's|it is|it was"
+            rf"|that's|that was|there's|there was|blame|call it|say)\b"
+            r"|\bkeep\b[^.;\n]{0,40}\b(?:to (?:the |our )?\w+ only|(?:inside|within) (?:the"
+            r"|our) (?:kitchen|team"
+            r"|shift|office|department|family|crew|shop))\b"
+            rf"|\b{_HARM}\b[^.;\n]{{0,16}}\b(?:is|are)(?: not|n't) (?:something|a thing"
+            rf"|anything) (?:we|you|to)\b"
+            r"|\b(?:take|leave|cut|strip|drop|remove)\b[^.;\n]{0,24}\b(?:failed|bad|negative|broken"
+            r"|unfavou?rable|embarrassing|critical) (?:\w+ ){1,2}(?:out|off|from|before)\b"
+        ),
+        unless=expression(
+            NO_SECURITY.pattern + r"|\bapples?|items?|fruit|oven|fridge|blank|duplicate"
+        ),
+    ),
+    Rule(
+        "concealment.record",
+        expression(
+            r"\b(?:don't|do not|never|without) (?:note|log|record|enter|document|register|save"
+            r"|write)(?:ing)?\b"
+            r"[^.;\n]{0,24}\b(?:in|on|into|to) (?:the )?(?:crm|system|erp|ticket|chart|file"
+            r"|register|diary"
+            r"|case|account)\b"
+        ),
+        unless=ORDINARY,
+    ),
+    Rule(
+        "payee.destination",
+        expression(
+            r"\bnew\b[^.;\n]{0,16}\b(?:bank|account|iban)\b[^.;\n]{0,50}\b(?:old|former|previous"
+            r"|earlier)\b"
+            r"[^.;\n]{0,16}\b(?:frozen|closed|blocked|no longer|gone|inactive)\b"
+            r"|\bpay(?:able|ments?)?\b[^.;\n]{0,16}\bto\b[^.;\n]{2,40}\binstead\b"
+            r"|\b(?:brother|sister|wife|husband|son|daughter|mother|father|cousin|nephew|niece"
+            r"|uncle|aunt"
+            r"|friend|partner|assistant)'s (?:\w+ )?(?:account|iban|card|wallet|paypal|venmo)\b"
+        ),
+        expression(
+            r"\b(?:pay|paid|rent|fees?|refund|transfer|invoice|money|bank|use|goes?|send"
+            r"|salary)\b"
+        ),
+        expression(r"\bnever\b|don't|do not|verif\w*|call back|confirm\w*|log ?in|password"),
+    ),
+    Rule(
+        "model_instruction.directs",
+        expression(
+            r"\b(?:anything|everything|whatever|all)\b[^.;\n]{0,30}\b(?:writes?|says?|asks?"
+            r"|tells?|sends?|orders?)"
+            r"\b[^.;\n]{0,16}\b(?:executed|carried out|obeyed|followed|is law|is true|approved)\b"
+            r"|\b(?:compar\w+|competitors?|rivals?"
+            r"|versus)\b[^.;\n]{0,40}\bsay\b[^.;\n]{0,30}\b(?:problems?|unsafe"
+            r"|dangerous|worse|lawsuits?|scam|recalls?|unreliable|illegal)\b"
         ),
         unless=NO_SECURITY,
     ),

@@ -208,7 +208,7 @@ def accounts(folded: str) -> Iterator[Found]:
                 set(digits) == {"0"}
                 or _DATE.match(one[1])
                 or _BUSINESS.fullmatch(one[1])
-                or _PHONE.fullmatch(one[1])
+                or (" " not in one[1] and _PHONE.fullmatch(one[1]))
             ):
                 continue
             if not any(_EXAMPLE.search(part) for part in around):

@@ -29,31 +29,43 @@ class Index(Generic[_Rule]):
         self, rules: Sequence[_Rule], asked_of: Callable[[_Rule], Sequence[re.Pattern[str] | None]]
     ) -> None:
         """Read the letters off the patterns that a text has to match for a rule."""
-        found: dict[str, int] = defaultdict(int)
         self._rules = tuple(rules)
-        self._ways: list[tuple[int, int]] = []
-        part = 0
-        for number, rule in enumerate(rules):
+        self._always: set[int] = set()
+        self._ways: list[tuple[int, int]] = []  # the parts that are asked for, and whose way it is
+        parts: dict[str, int] = defaultdict(int)
+        first: dict[str, set[int]] = defaultdict(set)
+        number = 0
+        for at, rule in enumerate(rules):
             patterns = [one for one in asked_of(rule) if one is not None]
             needed = [signs for other in patterns[1:] for signs in parts_of(other)]
             for way in ways_of(patterns[0]) if patterns else [[]]:
+                rarest = _best([*way, *needed])
                 asked = 0
                 for signs in (*way, *needed):
                     for sign in signs:
-                        found[sign] |= 1 << part
-                    asked |= 1 << part
-                    part += 1
-                self._ways.append((asked, number))
-        self._found = dict(found)
+                        parts[sign] |= 1 << number
+                    asked |= 1 << number
+                    number += 1
+                if rarest is None:
+                    self._always.add(at)
+                for sign in rarest or ():
+                    first[sign].add(len(self._ways))
+                self._ways.append((asked, at))
+        self._parts, self._first = dict(parts), dict(first)
 
     def rules_for(self, letters: set[str]) -> list[_Rule]:
         """Return the rules that may match a text with such letters, in their order."""
-        found, there = self._found, 0
-        for sign in found.keys() & letters:
-            there |= found[sign]
+        parts, there = self._parts, 0
+        for sign in parts.keys() & letters:
+            there |= parts[sign]
         absent = ~there
-        may = {number for asked, number in self._ways if not asked & absent}
-        return [self._rules[number] for number in sorted(may)]
+        found = self._first
+        begun: set[int] = set()
+        for sign in found.keys() & letters:
+            begun |= found[sign]
+        ways = (self._ways[way] for way in begun)
+        may = {at for asked, at in ways if not asked & absent} | self._always
+        return [self._rules[at] for at in sorted(may)]
 
 
 def letters_of(text: str) -> set[str]:

@@ -160,9 +160,9 @@ WORDS = {
     "reviewer|reviewers|moderator*|the system that reads|reranker|summariser|summarizer|"
     "extractor",
     "J": "instruction*|prompt|prompts|rules|rule|guideline*|guidance|policy|policies|"
-    "directive*|system prompt|training|setup|operator|developer*|configuration|safety rules|"
-    "standing orders|system message|guard rails|policy text|programming|constitution|"
-    "base rules|manual|handbook|official",
+    "directive*|system prompt|training|setup|operator|developer*|configuration|"
+    "safety rules|standing orders|system message|guard rails|policy text|programming|"
+    "constitution|base rules|manual|handbook|official|protocol*",
     "s": "this row|this note|this rule|this message|this text|this entry|this feedback|"
     "this memo|this skill|this table|this line|this paragraph|this item|this comment|this post|"
     "this memory|this one|this file|this page|this procedure|this instruction|what i say|"

@@ -4,9 +4,9 @@
 `poison_third.jsonl` are inventions of those who built the screen, `poison_indirect.jsonl` says it
 without a word that gives it away; `poison_d.jsonl` and `poison_e.jsonl` are of two more hands. Of
 files that are named, figures alone are printed, whatever else is asked. With `--second-look` the
-model of LLM_MODEL is asked too, once for each piece that the rules let through. What counts is what would be stored: a text is masked
-first. A poisoned piece is stopped if a finding holds it, or if what is poisoned was a secret and is
-masked away. With no setting, no trust, and nothing known before.
+model of LLM_MODEL is asked too, once for each piece that the rules let through. What counts is
+what would be stored: a text is masked first. A poisoned piece is stopped if a finding holds it, or
+if what is poisoned was a secret and is masked away. With no setting, no trust, and nothing known.
 """
 
 from __future__ import annotations
