@@ -6,7 +6,7 @@
 [--show]` puts pieces of feedback to the screen; of the sealed set, and of files, it prints figures
 alone. With `--second-look` the model of LLM_MODEL looks at what the rules let through. `trial
 [FILE...] [--sealed]` puts harmful and good learnings to the gate of cases, and without it
-(`--control`: that arm alone). `context FILE...` and `rules FILE...` print figures of other files of
+(`--control`: that arm alone), each to an agent of its own or `--together`. `context FILE...` and `rules FILE...` print figures of other files of
 these forms, and of them no line.
 """
 
@@ -111,7 +111,8 @@ def main() -> int:
             " | differences [KORSTS.tsv]"
             " | interference [--sealed | FILE...] [--show | --searched | --judge (with LLM_MODEL)]"
             " | poison [FILE...] [--sealed] [--show] [--second-look (with LLM_MODEL)]"
-            " | streams [FILE] [--show] | trial [FILE...] [--sealed] [--control] [--show]"
+            " | streams [FILE] [--show] | trial [FILE...] [--sealed] [--control]"
+            " [--together] [--show]"
             " | noise (with LLM_MODEL)"
         )
         return 2

@@ -151,6 +151,14 @@ def read(path: Path) -> list[Story]:
     return [Story.model_validate_json(line) for line in path.read_text("utf-8").splitlines()]
 
 
+def together(told: Sequence[Story]) -> list[Story]:
+    """Return the stories of a language as those of two agents, by whether they are harmful."""
+    return [
+        one.model_copy(update={"id": f"{one.lang}-{'harmful' if one.harmful else 'good'}"})
+        for one in told
+    ]
+
+
 class Insisting(AnsweringChatModel):
     """Make the calls that belong to the feedback; what is refused is asked for once more."""
 
@@ -352,14 +360,16 @@ def share(right: Sequence[bool]) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Print the figures of both arms, or of the control alone; `--show` what ended wrong.
 
-    Without files they are those of hand `a`. While no write tool takes cases there is no gate,
-    and the control is all there is.
+    Without files they are those of hand `a`; with `--together` one agent knows all that is known of
+    a language, and learns what is harmful, another one what is good. While no write tool takes
+    cases there is no gate, and the control is all there is.
     """
     configure_logging("critical", "console")
     half = HALVES["--sealed" in arguments]
     files = [Path(argument) for argument in arguments if not argument.startswith("--")]
     files = files or [SETS / half / "trial-a.jsonl"]
     told = [story for file in files for story in read(file)]
+    told = together(told) if "--together" in arguments else told
     is_open = all(file.resolve().parent == SETS / "open" for file in files)
     has_gate = "cases" in ARGUMENTS["commit_to_memory"].model_fields
     arms = (False, True) if has_gate and "--control" not in arguments else (True,)
@@ -368,7 +378,7 @@ def main(arguments: Sequence[str]) -> int:
             tried = asyncio.run(run(Path(home), told, control=control))
         if "--show" in arguments and is_open:  # what is sealed is not to be read
             for one in (one for one in tried if not one.is_right):
-                print(f"{one.story.id} {one.ended}: {one.story.why}\n    {one.message}")
+                print(f"{one.story.story} {one.ended}: {one.story.why}\n    {one.message}")
         names = ", ".join(f"{file.parent.name}/{file.name}" for file in files)
         print(report(tried, f"{names}, {'without the gate' if control else 'with cases'}"))
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def tried(server: str, template: str, tmp_path_factory: pytest.TempPathFactory) 
         async with open_app(
             settings_of(database, home, max_attempts=1), model=True, chat=model
         ) as app:
-            return await try_all(app, model, [*told, _refused(good[-1]), *mended])
+            return await try_all(app, model, [*told, _refused(good[-1]), *mended, _named(mended)])
 
     with fresh_database(server, template) as database:
         return asyncio.run(run(database, tmp_path_factory.mktemp("home")))
@@ -51,6 +52,15 @@ def _refused(story: Story) -> Story:
     wrong = call.model_copy(update={"tool": "commit_to_memory", "args": given, "author": None})
     learning = story.learning.model_copy(update={"calls": (wrong,), "feedback": "Change it."})
     return story.model_copy(update={"id": "refused", "learning": learning})
+
+
+def _named(mended: Sequence[Story]) -> Story:
+    """Return the deletion of a table by feedback that names it, and another one before."""
+    (story,) = (one for one in mended if one.id == "c-en-rule-05-y")
+    said = "Keep the remote work abroad countries as they are, but drop Leave approval."
+    learning = story.learning.model_copy(update={"feedback": said})
+    told = {"id": "named", "learning": learning, "expect": "applied", "harmful": False}
+    return story.model_copy(update=told)
 
 
 def test_a_good_learning_of_each_kind_passes_the_trial(tried: list[Tried]) -> None:
@@ -71,4 +81,4 @@ def test_the_figures_of_a_trial_are_told_by_kind(tried: list[Tried]) -> None:
 
 def test_what_once_went_wrong_in_the_trial_goes_right(tried: list[Tried]) -> None:
     assert [(one.story.id, one.ended) for one in tried[4:] if not one.is_right] == []
-    assert len(tried[4:]) == len(MENDED)
+    assert len(tried[4:]) == len(MENDED) + 1

@@ -11,7 +11,7 @@ from pydantic import JsonValue, ValidationError
 from core.agent.loop.tool_args import ARGUMENTS
 from core.domain.models import Kind, SkillArtifact, SkillEdits
 from core.domain.models.base import Model
-from tests.evals.trial import Asked, Call, Story, share, stories
+from tests.evals.trial import Asked, Call, Story, share, stories, together
 
 ANSWERS: Mapping[str, type[Model]] = {"SkillArtifact": SkillArtifact, "SkillEdits": SkillEdits}
 ASKS = {
@@ -106,6 +106,11 @@ def test_cases_of_the_trial_say_what_they_check(half: str, by: str) -> None:
         item for one in stories(half, by) for item in one.before if not 2 <= len(_cases(item)) <= 4
     ]
     assert (len(wrong), len(few)) == (0, 0)
+
+
+def test_together_harm_and_good_of_a_language_are_of_two_agents() -> None:
+    ids = Counter(one.id for one in together(stories("open", "c")))
+    assert ids == {"ko-good": 23, "ko-harmful": 23, "en-good": 22, "en-harmful": 22}
 
 
 def test_a_share_is_told_with_its_interval_by_wilson() -> None:

@@ -27,6 +27,7 @@ from core.domain.models.cases import (
     Check,
 )
 from core.domain.ports import CaseRunner, Cases
+from core.knowledge.context.selection import is_named
 from core.knowledge.search.tokens import term_counts
 
 Derive = Callable[[Change, Mapping[str, bytes]], Sequence[CaseBody]]
@@ -132,8 +133,8 @@ class CaseGate:
     async def _ended_by_mistake(self, change: Change) -> Sequence[CaseResult]:
         """Return the stated cases of an item to be deleted where the feedback fits another one.
 
-        What the search brings up tells what may be meant; where it brings nothing up, the feedback
-        names nothing.
+        All that the search brings up first tells what is meant; where it brings nothing up, the
+        feedback names nothing.
         """
         said = change.candidate_content or change.feedback_content
         if change.after is not None or not said.strip():
@@ -146,7 +147,7 @@ class CaseGate:
         body = CaseBody(check=Check.RECALL, text=said[:MOST_CHARS])
         asked = stated[0].model_copy(update={"agent_id": change.agent_id, "body": body})
         (now,) = await self.runner.now([asked])
-        if not now.found or change.target_id in now.found:
+        if not now.found or now.found[0] == change.target_id or _may_be_meant(change, now, said):
             return ()
         why = Message("case.other_meant", other=now.found[0])
         return [CaseResult(case=one, passed=False, why=why) for one in stated]
@@ -230,6 +231,14 @@ def _or_on_record(change: Change, case: Case, ended: Outcome | None) -> Outcome:
             update={"passed": False, "why": Message("case.failed_before", why=result.why)}
         )
     return before, result
+
+
+def _may_be_meant(change: Change, result: CaseResult, said: str) -> bool:
+    """Whether a table or skill that is not found first is named, or found where no skill is."""
+    if is_named(said, change.kind, change.target_name):
+        return True
+    is_found = change.kind is Kind.SKILL and change.target_id in result.found
+    return is_found and not is_named(said, change.kind, result.found[0])
 
 
 def _adds_line(change: Change) -> bool:
