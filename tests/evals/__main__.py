@@ -2,12 +2,11 @@
 
 `LLM_MODEL=… python -m tests.evals noise` puts a real model to the stories, and prints a table.
 `streams [FILE] [--show]` plays streams of feedback, by the stand-in unless `LLM_MODEL` is set;
-`--show` prints those of the open set that do not end as they should. `poison [FILE...] [--sealed]
-[--show]` puts pieces of feedback to the screen; of the sealed set, and of files, it prints figures
-alone. With `--second-look` the model of LLM_MODEL looks at what the rules let through. `trial
-[FILE...] [--sealed]` puts harmful and good learnings to the gate of cases, and without it
-(`--control`: that arm alone), each to an agent of its own or `--together`. `context FILE...` and `rules FILE...` print figures of other files of
-these forms, and of them no line.
+`--show` prints those of the open set that do not end as they should. `poison` puts pieces of
+feedback to the screen; with `--second-look` the model of LLM_MODEL looks at what the rules let
+through. `trial` puts harmful and good learnings to the gate of cases, and without it (`--control`:
+that arm alone), each to an agent of its own or `--together`. Of a sealed set, and of files that are
+named, figures alone are printed.
 """
 
 from __future__ import annotations

@@ -124,10 +124,12 @@ async def test_a_button_that_breaks_says_so_in_a_corner_and_the_page_stays(
 async def test_the_editor_says_what_is_hidden_in_the_text_on_screen() -> None:
     principal = Principal(token_id="1", name="kim")
     visit = replace(_visit(), session=Session(cast("App", None), principal))
-    change = cast("ChangeHead", SimpleNamespace(id="c", target_name="n\u202e", reach=None))
+    change = cast(
+        "ChangeHead", SimpleNamespace(id="c", target_name="n\u202e", reach=None, content_hash="h")
+    )
     texts = {"a.md": "환불 계좌 110-\u202e999\u3164", "b.md": "보통 글"}
     with Client(page("/editor"), request=visit.request) as client:
-        editor = _Editor(visit, cast("ChangesService", None), change, texts, "a.md")
+        editor = _Editor(visit, cast("ChangesService", None), change, texts, "a.md", {})
         editor.draw("", cast("Save", None))
         assert _boxes(client) == ["[U+202E]", "[U+202E]", "[U+3164]"]  # of the title, of the text
         editor._show("b.md")
