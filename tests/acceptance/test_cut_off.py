@@ -87,9 +87,8 @@ def test_a_worker_whose_database_has_gone_does_not_wait_for_it(
 
 @pytest.mark.parametrize(("number", "code"), SIGNALS)
 def test_a_demo_that_is_interrupted_shows_no_part_as_if_it_were_all(
-    tmp_path: Path, number: signal.Signals, code: int
+    home: Path, number: signal.Signals, code: int
 ) -> None:
-    home = tmp_path  # the demo makes a home of its own in it
     demo = start(home, "demo", TMPDIR=str(home))
     wait_for(demo, "Starting PostgreSQL")
     os.killpg(demo.pid, number)

@@ -28,7 +28,7 @@ from core.skills.validation.paths import LITTER
 from tests.support.skill_cases import in_memory, made_skills, put
 from tests.support.waiting import AT_LAST
 
-counts = pytest.mark.parametrize("count", [30, pytest.param(300, marks=pytest.mark.nightly)])
+counts = pytest.mark.parametrize("count", [100, pytest.param(300, marks=pytest.mark.nightly)])
 
 
 @counts
