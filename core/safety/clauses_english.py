@@ -21,7 +21,7 @@ RULES = (
         _NOT,
         rows("!"),
         expression(
-            r"(?:confirm\w*|approv\w*|review\w*|check\w*|consent|verif\w*|inspect\w*|audit\w*|test)[- ]"
+            r"(?:confirm\w*|approv\w*|review\w*|check\w*|consent|verif\w*|inspect\w*|audit\w*)[- ]"
             r"(?:skills?|tables?|mails?|e-?mails?|messages?|letters?|texts?|pages?|templates?|sms|buttons?"
             r"|columns?|headings?|memor\w+|notes?|screens?|links?)\b"
             r"|(?:stop|cease|quit|avoid|refrain from) (?:approving|authori[sz]ing|signing)"
