@@ -19,9 +19,8 @@ SHOWN = {Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL}  # kinds of packages have no pl
 # What breaks the silence: words that are no chance (1.0) in an item about as near as any, fewer in
 # one that is nearer: a task of few words shares few, one of many shares some by chance. A meaning
 # that is very close does so alone.
-ENOUGH = 0.95
-FAR = 0.22  # how near an item is that no model was asked about
-_USUAL = 0.25
+ENOUGH = 1.0
+_USUAL = 0.25  # how near an item is that no model was asked about, too
 _NEARNESS_WORTH = 2.0
 ENOUGH_MEANING = 0.6
 _OF_OTHERS = 0.6  # as much less tells what is about others
@@ -63,7 +62,7 @@ def _seen(task: str, found: Sequence[TaskMatch]) -> list[_Seen]:
     return [
         _Seen(
             one,
-            last.get(one.kind, FAR) if one.closeness is None else one.closeness,
+            last.get(one.kind, _USUAL) if one.closeness is None else one.closeness,
             is_of_others(one, task),
         )
         for one in found
@@ -83,26 +82,21 @@ def is_named(task: str, kind: Kind, name: str) -> bool:
     if kind is Kind.MEMORY:
         return False
     words = _WORD.findall(name)
-    if len(words) > 1 and all(map(_stems_of(task).has, words)):
+    if len(words) > 1 and all(_has(task, word) for word in words):
         return True
     return stands_out(name, task)
 
 
-class _Stems:
-    """The words of a task by their stems."""
-
-    def __init__(self, task: str) -> None:
-        self._task = task
-        self._stems = {stem(word) for word in _WORD.findall(task)}
-
-    def has(self, word: str) -> bool:
-        """Whether a word is in the task; a Korean one also inside another."""
-        if word.isascii():
-            return stem(word) in self._stems
-        return word[: suffix_start(word)] in self._task
+def _has(task: str, word: str) -> bool:
+    """Whether a word is in a task by its stem; a Korean one also inside another."""
+    if word.isascii():
+        return stem(word) in _stems(task)
+    return word[: suffix_start(word)] in task
 
 
-_stems_of = lru_cache(maxsize=16)(_Stems)  # one task is compared with the names of a hundred items
+@lru_cache(maxsize=32)
+def _stems(task: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in _WORD.findall(task))
 
 
 def _in_order(seen: Sequence[_Seen]) -> Iterator[TaskMatch]:
