@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.knowledge.search.tokens import MAX_CHARS, MAX_TERM_CHARS, scan, term_counts
+from core.knowledge.search.tokens import (
+    MAX_CHARS,
+    MAX_TERM_CHARS,
+    forms_of_runs,
+    scan,
+    term_counts,
+    written,
+)
 
 
 def terms(text: str) -> list[str]:
@@ -86,3 +93,33 @@ def test_any_text_gives_terms_that_stand_where_they_say(text: str) -> None:
         assert token.term
         assert "\0" not in token.term
         token.term.encode("utf-8")
+
+
+_PIECES = [
+    "the",
+    "IT",
+    "who",
+    "A",
+    "환불",
+    "스킬은",
+    "ㅋ",
+    "승ㅇ인",
+    "承認",
+    "ไทย",
+    "๑",
+    "1만",
+    "2,000",
+]
+_PIECES += ["camelCase", "HTTPServer", "'", "_", ". ", " ", "refunds", "é"]
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=12).map("".join))
+def test_runs_have_the_forms_of_their_terms_and_function_words_marked(text: str) -> None:
+    wanted = []
+    for token in scan(text):
+        wanted += [
+            token.term,
+            *([written(token.word)] if token.word not in {"", token.term} else []),
+        ]
+    found = [form for forms in forms_of_runs(text) for form in forms]
+    assert [form for form in found if not form.startswith("~")] == wanted
