@@ -18,9 +18,8 @@ SHOWN = {Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL}  # kinds of packages have no pl
 # What breaks the silence: words that are no chance (1.0) in an item about as near as any, fewer in
 # one that is nearer: a task of few words shares few, one of many shares some by chance. A meaning
 # that is very close does so alone.
-ENOUGH = 0.95
-FAR = 0.22  # how near an item is that no model was asked about
-_USUAL = 0.25
+ENOUGH = 1.0
+_USUAL = 0.25  # how near an item is that no model was asked about, too
 _NEARNESS_WORTH = 2.0
 ENOUGH_MEANING = 0.6
 _OF_OTHERS = 0.6  # as much less tells what is about others
@@ -62,7 +61,7 @@ def _seen(task: str, found: Sequence[TaskMatch]) -> list[_Seen]:
     return [
         _Seen(
             one,
-            last.get(one.kind, FAR) if one.closeness is None else one.closeness,
+            last.get(one.kind, _USUAL) if one.closeness is None else one.closeness,
             is_of_others(one, task),
         )
         for one in found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Container, Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 
 from core.domain.models import Kind
@@ -42,6 +43,7 @@ _NAMED_KIND = re.compile(
 )
 
 
+@lru_cache(maxsize=32)  # a context asks it of one task for each of its tables and skills
 def names_in(text: str) -> tuple[str, ...]:
     """Return the keys (`name_term`) of all that may be a name in a text, in order.
 
