@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from core.domain.models import Kind
@@ -81,23 +82,21 @@ def is_named(task: str, kind: Kind, name: str) -> bool:
     if kind is Kind.MEMORY:
         return False
     words = _WORD.findall(name)
-    if len(words) > 1 and all(map(_Stems(task).has, words)):
+    if len(words) > 1 and all(_has(task, word) for word in words):
         return True
     return stands_out(name, task)
 
 
-class _Stems:
-    """The words of a task by their stems."""
+def _has(task: str, word: str) -> bool:
+    """Whether a word is in a task by its stem; a Korean one also inside another."""
+    if word.isascii():
+        return stem(word) in _stems(task)
+    return word[: suffix_start(word)] in task
 
-    def __init__(self, task: str) -> None:
-        self._task = task
-        self._stems = {stem(word) for word in _WORD.findall(task)}
 
-    def has(self, word: str) -> bool:
-        """Whether a word is in the task; a Korean one also inside another."""
-        if word.isascii():
-            return stem(word) in self._stems
-        return word[: suffix_start(word)] in self._task
+@lru_cache(maxsize=32)
+def _stems(task: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in _WORD.findall(task))
 
 
 def _in_order(seen: Sequence[_Seen]) -> Iterator[TaskMatch]:
