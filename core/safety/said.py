@@ -69,6 +69,7 @@ _BOUNDED = re.compile(
     r"|kg|g|%|퍼센트|명|회|장|매|권|박|주|km)?\s?(?:어치|짜리|상당)?\s?(?:이하"
     r"|미만|까지|이내|안쪽|밑)"
 )
+_VALUE_OF = '":'
 _LONGEST_CLAUSE = 300
 _MOST = 200
 _NEAR = 32
@@ -83,6 +84,8 @@ def said(folded: str) -> Iterator[_Found]:
         else:
             of_clauses.append(rule)
     for one in _WORDS_OF_BOTH.read(folded).matches_of(of_clauses, folded):
+        if _VALUE_OF in folded[one.start : one.end]:
+            continue  # a value of JSON: its other values are the condition
         begin, until = _clause(folded, one.start, one.end)
         bounded = one.bounded and _BOUNDED.search(folded, begin, until)
         yield ("threshold.new" if bounded else one.code), one.start, one.end

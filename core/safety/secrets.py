@@ -172,6 +172,7 @@ _NUMBER = re.compile(r"[\d.,:/%-]+")
 
 
 def secrets(plain: str, lowered: str) -> Iterator[Hit]:
+    """Yield where a text has secrets, and what they are; `lowered` is the text in lower case."""
     if "-----begin" in lowered:
         yield from _private_keys(plain)
     for one in within(_KEYS, plain, near(lowered, _PREFIXES, 12, 600)):

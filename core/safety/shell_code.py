@@ -146,21 +146,18 @@ class _Script:
             text = text.replace("\\", "") if "\\" in text and len(text) < 100 else text
         return re.sub(r"(?<!\\)[\"']", "", text) if node.type != "raw_string" else text[1:-1]
 
+    def _commands(self, node: Node) -> Iterator[list[str]]:
+        """Yield the words of each command of a pipeline; of what is none no word."""
+        for child in node.named_children:
+            if child.type not in ("command", "redirected_statement", "subshell"):
+                continue
+            inner = child
+            if child.type == "redirected_statement" and child.named_children:
+                inner = child.named_children[0]
+            yield (self._words(inner) if inner.type == "command" else []) or [""]
+
     def _pipeline(self, node: Node) -> Iterator[Found]:
-        commands = [
-            child
-            for child in node.named_children
-            if child.type in ("command", "redirected_statement", "subshell")
-        ]
-        names = []
-        for child in commands:
-            inner = (
-                child.named_children[0]
-                if child.type == "redirected_statement" and child.named_children
-                else child
-            )
-            words = self._words(inner) if inner.type == "command" else []
-            names.append(words or [""])
+        names = [*self._commands(node)]
         fetched = decoded = echoed = env = False
         found = next((words for words in names if words[0] == "find"), [])
         for words in names:

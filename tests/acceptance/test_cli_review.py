@@ -160,7 +160,7 @@ def test_what_is_not_there_is_said(home: Home) -> None:
 
 def test_of_two_that_wait_and_contradict_each_other_both_are_kept(home: Home) -> None:
     for customer in (1, 2):
-        text = f"{customer}번 거래처는 주문서 {customer}0부를 우편으로 받길 원합니다"
+        text = f"대한상사는 주문서 {customer}0부를 우편으로 받길 원합니다"
         home.ask("feedback", "add", "--agent", "a", "--tenant", "t", "--text", text)
     assert home.call("run", "--once", "--offline")[0] == 0
     second, first = home.held()

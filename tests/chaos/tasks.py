@@ -187,7 +187,7 @@ def _rule(key: str) -> Json:
     return {
         **_NEW,
         "rule": {
-            "name": f"승인 {key}",
+            "name": f"담당 {key}",
             "inputs": [{"name": "amount", "type": "number"}],
             "outputs": [{"name": "approver", "type": "string"}],
             "rows": [{"inputs": {"amount": "> 1000000"}, "outputs": {"approver": '"manager"'}}],

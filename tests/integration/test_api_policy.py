@@ -155,7 +155,8 @@ async def _known(api: Api) -> object:
     """Return everything known, and the skills of each agent."""
     listed = await api.call("GET", "/v1/knowledge", params={"limit": 200})
     assert listed.json()["next"] is None
-    return listed.json()["items"] + [agent.skills for agent in await api.app.stores.agents.list()]
+    items = [{**item, "cases": None} for item in listed.json()["items"]]  # a case is no knowledge
+    return items + [agent.skills for agent in await api.app.stores.agents.list()]
 
 
 async def _waiting(api: Api) -> list[str]:

@@ -254,7 +254,7 @@ async def test_a_skill_is_no_longer_chosen_by_the_words_it_loses(
     assert await ended(runner, made, older) == [(True, False)]
 
 
-async def test_a_skill_that_names_others_is_asked_for_though_it_has_more_of_the_words(
+async def test_a_skill_that_names_others_comes_later_though_it_has_more_words(
     runner: PostgresCaseRunner, teacher: Teacher
 ) -> None:
     await teacher.skill(

@@ -8,6 +8,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -47,6 +48,7 @@ def _first() -> Path:
             with embedded_postgres(first) as uri:
                 with psycopg.connect(uri, autocommit=True) as conn:
                     conn.execute("ALTER SYSTEM SET fsync = off")
-                asyncio.run(migrate(uri, worker=WORKER))
+                with ThreadPoolExecutor(1) as beside:  # a test may have a loop of its own
+                    beside.submit(asyncio.run, migrate(uri, worker=WORKER)).result()
             (first / ".made").touch()
     return first

@@ -81,7 +81,7 @@ async def test_an_end_says_what_was_masked_and_never_the_secret(world: Supabase)
     await fetch_feedback_task(source, limit=10, deps=world)
     (ended,) = await world.end(DONE)
     await acknowledge_end(ended, DONE, world)
-    assert source.masked == ["secret.api_key×1", "secret.password×1"]
+    assert source.masked == ["secret.api_key×2", "secret.password×1"]
 
 
 @pytest.mark.parametrize("error", [SourceDown("down"), ZeroDivisionError("bug")])

@@ -209,7 +209,7 @@ class Stores:
         self.knowledge: Knowledge = PostgresKnowledge(pool, parts.skills)
         self.pages: KnowledgePages = PostgresKnowledgePages(pool)
         self.past: KnowledgePast = PostgresKnowledgePast(pool)
-        self._reads_what_was_said(parts)
+        self._reads_what_was_said(pool, parts)
         self._searches(pool, parts)
         self._sends(parts)
         self.journal: Journal = PostgresJournal(pool, observe, billed, parts.routes)
@@ -239,8 +239,7 @@ class Stores:
         self.installed: InstalledSkills = PostgresInstalledSkills(pool)
         self.publishers: Publishers = WebPublishers()
 
-    def _reads_what_was_said(self, parts: Parts) -> None:
-        pool = parts.pool
+    def _reads_what_was_said(self, pool: Pool, parts: Parts) -> None:
         self.run_records: RunRecords = PostgresRunRecords(pool)
         self.lineage: Lineage = PostgresLineage(pool)
         self.reader: Reader = PostgresReader(pool)

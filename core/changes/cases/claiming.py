@@ -9,7 +9,8 @@ from core.domain.messages import Message
 from core.domain.models import Change
 from core.domain.models.cases import Case, CaseOrigin, CaseResult, CaseRole, Check
 from core.domain.text import shorten
-from core.knowledge.search.tokens import is_little, runs
+from core.knowledge.search.little_words import is_little
+from core.knowledge.search.tokens import runs
 
 # Of a question of three words any item of the same subject may have all.
 _LEAST, _NEARLY = 4, 0.75

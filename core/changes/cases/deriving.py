@@ -15,7 +15,8 @@ from core.domain.models.cases import CaseBody, Check
 from core.domain.text import shorten
 from core.knowledge.duplicates.contrasts import differences
 from core.knowledge.duplicates.words import words_of
-from core.knowledge.search.tokens import is_little, runs, suffix_start
+from core.knowledge.search.little_words import is_little
+from core.knowledge.search.tokens import runs, suffix_start
 from core.skills.document.frontmatter import parted, read_frontmatter
 from core.skills.document.lists import lists_in
 from core.skills.document.markdown import blocks, headings_in, lines_of

@@ -270,7 +270,7 @@ async def screened(change: Change, blobs: Mapping[str, bytes], deps: GateDeps) -
 async def _found(
     change: Change, blobs: Mapping[str, bytes], screen: Screen, deps: GateDeps
 ) -> tuple[Finding, ...]:
-    """Return what is found in what a change adds, by rules and by a second look."""
+    """Return what rules and looks find in what is added; only a look releases what one found."""
     if change.after is None or change.kind is Kind.AGENT_SKILLS:
         return ()
     if change.kind is Kind.SKILL:
@@ -284,10 +284,9 @@ async def _found(
             found = (*found, *await look(change, {"": (before or "", after)}))
     is_looked = screen.second_look and all(one.code != LOOK_FAILED for one in found)
     if not is_looked and change.findings:
-        # A process that takes no second look releases nothing of what one found.
         known = {one.digest for one in found}
-        looked = [one for one in change.findings if one.is_looked and one.digest not in known]
-        found = (*found, *filter(None, (one.still_in(change.after.content) for one in looked)))
+        old = [one for one in change.findings if one.is_looked and one.digest not in known]
+        found = (*found, *filter(None, (one.still_in(change.after.content) for one in old)))
     return found
 
 
@@ -488,8 +487,7 @@ async def prepare(request: ChangeRequest, context: SubmitContext, deps: GateDeps
             hint=Message("revert.later_first"),
         )
     if request.state is not None and request.state.content == ERASED:
-        said = Message("restore.erased", kind=request.target_kind, id=request.target_id)
-        raise Refused(said)
+        raise Refused(Message("restore.erased", kind=request.target_kind, id=request.target_id))
     prepared = restored(request, before, await _blobs(request, deps))
     return await committer.vet(prepared, context)
 
