@@ -25,7 +25,7 @@ def show_archived(
         print_json({"items": [item.model_dump(mode="json") for item in items], "next": None})
         return
     print_table(
-        ("ID", "KIND", "TENANT", "AGENT", "NAME", "ARCHIVED", "BY CHANGE"),
+        ("ID", "KIND", "TENANT", "AGENT", "NAME", "ARCHIVED", "CHANGE"),
         [
             (i.id, i.kind, i.tenant_id, i.agent_id, i.name, f"{i.archived_at:%F %T}", i.change_id)
             for i in items
