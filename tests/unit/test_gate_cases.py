@@ -308,6 +308,27 @@ async def test_a_derived_question_that_fits_both_does_not_tell_them_apart(world:
     assert receipt.status is ReceiptStatus.APPLIED
 
 
+@pytest.mark.parametrize(
+    ("says", "ends"),
+    [
+        (f"{REPORT}, and to Mr. Lee", ReceiptStatus.APPLIED),
+        ("The minutes go to Ms. Kim on Friday afternoon", ReceiptStatus.REFUSED),
+    ],
+)
+async def test_an_items_own_derived_question_breaks_if_its_words_are_taken(
+    world: World, says: str, ends: ReceiptStatus
+) -> None:
+    made = await taught(world, REPORT, RECALL)
+    (case,) = world.book.live()
+    derived = case.model_copy(
+        update={"origin": CaseOrigin.DERIVED, "body": CaseBody(check=Check.RECALL, text="report")}
+    )
+    world.log.kept[case.id] = derived
+    world.log.breaking = [CaseResult(case=derived, passed=False, why="another comes first")]
+    change = ask(says, operation=Operation.UPDATE, target_id=made.target_id)
+    assert (await world.gate.submit(change, run("k2"))).status is ends
+
+
 async def test_a_value_withdrawn_from_one_memory_is_not_said_in_another(world: World) -> None:
     await taught(world, REPORT, CaseBody(check=Check.UNSAID, text="11 a.m."))
     elsewhere = ask("Late guests are told that rooms are theirs until 11 a.m.")

@@ -12,7 +12,7 @@ from core.changes.cases.proposed import MOST_CHARS, asks, can_prove, own_cases
 from core.changes.cases.retiring import Corrections
 from core.changes.cases.running import says
 from core.changes.cases.wording import MOST_TOLD, broken_words
-from core.changes.cases.words import asked_words
+from core.changes.cases.words import asked_words, said_words
 from core.domain.messages import Message
 from core.domain.models import Change, Kind, Operation, Origin
 from core.domain.models.cases import (
@@ -204,22 +204,31 @@ def caused_by(change: Change, failing: Sequence[CaseResult]) -> Sequence[CaseRes
     Each new item shifts what all words weigh, by which an item that a question just reached may be
     found no more; that stops nothing, and is told as the change is applied. A change breaks a
     question if its own item comes up. One that code derived is none if that item has all of its
-    words: it does not tell the two apart.
+    words: it does not tell the two apart; nor of its own item, if that keeps its words.
     """
     return [one for one in failing if _is_caused(change, one)]
 
 
 def _is_caused(change: Change, result: CaseResult) -> bool:
     case = result.case
-    is_own = (case.kind, case.item_id) == (change.kind, change.target_id)
-    if is_own or case.body.check not in BRINGING:
+    if case.body.check not in BRINGING:
         return True
+    if (case.kind, case.item_id) == (change.kind, change.target_id):
+        return case.origin is not CaseOrigin.DERIVED or _takes_words(change, case)
     if change.after is None or change.target_id not in result.found:
         return False
     if case.origin is not CaseOrigin.DERIVED:
         return True
     said = term_counts(f"{change.after.name}\n{change.after.content}")
     return not all(word in said for word in asked_words(case.body))
+
+
+def _takes_words(change: Change, case: Case) -> bool:
+    """Whether a change takes words of a question from its item: more of other words does not."""
+    if change.before is None or change.after is None:
+        return True
+    had, has = (said_words(change.kind, state) for state in (change.before, change.after))
+    return any(word in had and word not in has for word in asked_words(case.body))
 
 
 def _or_on_record(change: Change, case: Case, ended: Outcome | None) -> Outcome:
