@@ -176,7 +176,7 @@ ELSEWHERE: dict[str, str] = {
     "reviews.remind": "beside the jobs: the sweep of what waits",
     "reviews.replace": "a person's decision, after the end",
     "runs.candidates": "only where a piece was claimed before; without a kill none was",
-    "runs.fork": "a person, after the end: test_cli_policy",
+    "runs.fork": "a person, after the end: test_recorded_runs",
     "runs.receipts": "only in a run that a person asked to repeat",
     "tokens.sessions": "people who sign in",
     "unit.take_back": "a retraction, after the end",
