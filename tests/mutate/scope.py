@@ -15,10 +15,9 @@ SCOPE = (
     "core/adapters/postgres",
     "core/agent/loop",
     "core/agent/prompts",
-    "core/changes/gate",
-    "core/changes/policy",
-    "core/changes/retraction",
+    "core/changes",
     "core/decision_table/checks",
+    "core/delivery",
     "core/entrypoints/api/guard.py",
     "core/entrypoints/auth.py",
     "core/entrypoints/service",
@@ -26,8 +25,10 @@ SCOPE = (
     "core/polling_manager.py",
     "core/react_agent.py",
     "core/react_tools.py",
+    "core/safety",
     "core/skills/bundle",
     "core/skills/document",
+    "core/skills/published",
     "core/skills/validation",
 )
 _MAKERS = {".py": python_mutants, ".sql": sql_mutants, ".md": prompt_mutants}
