@@ -127,7 +127,7 @@ class _Tree:
         self.path = path
         self.log = path.with_suffix(".log")
         shutil.copytree(ROOT, path, ignore=_LEFT_OUT)
-        environment = {**os.environ, "PYTHONPATH": str(path), databases.SERVER_VARIABLE: server}
+        environment = {**os.environ, "PYTHONPATH": str(path), databases.SHARED_VARIABLE: server}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.mutate.warm"],
             cwd=path,

@@ -23,6 +23,7 @@ from core.adapters.postgres.queries import ALL_TENANTS_ROLE
 
 HOME_VARIABLE = "TEST_SKILL_WORKER_HOME"
 SERVER_VARIABLE = "TEST_DATABASE_URL"
+SHARED_VARIABLE = "TEST_SHARED_SERVER"  # the embedded one of a run of several processes
 IN_MEMORY = Path("/dev/shm")
 ENOUGH = 4 * 2**30  # bytes; a whole run takes one
 _VERSIONS = Path("core/adapters/postgres/migrations/versions")
@@ -51,8 +52,8 @@ def remove_home() -> None:
 
 @contextmanager
 def test_server() -> Iterator[str]:
-    """Yield the URI of the run's server, or of the one `TEST_DATABASE_URL` names."""
-    if given := os.environ.get(SERVER_VARIABLE):
+    """Yield the URI of the run's server, or of the one that the environment names."""
+    if given := os.environ.get(SHARED_VARIABLE) or os.environ.get(SERVER_VARIABLE):
         yield given
         return
     with embedded_postgres(Path(os.environ[HOME_VARIABLE])) as uri:
