@@ -93,8 +93,8 @@ class ReturnNothing(Dropping):
     """A function that returns None."""
 
     def parts(self, node: BaseNode) -> list[tuple[BaseNode, int]]:
-        """Return what is returned."""
-        if node.type != "return_stmt" or _is(node.children[1], "None"):
+        """Return what is returned, where it is not as false as None."""
+        if node.type != "return_stmt" or _is_false(node.children[1]):
             return []
         return [(node, 1)]
 
@@ -106,11 +106,12 @@ class DropOperand(Dropping):
         self.text = "True"
 
     def parts(self, node: BaseNode) -> list[tuple[BaseNode, int]]:
-        """Return the operands of `and`, and those of `or`."""
+        """Return the operands of `and`, and those of `or` that are not false as they stand."""
         if node.type not in {"and_test", "or_test"}:
             return []
         self.text = "True" if node.type == "and_test" else "False"
-        return [(node, index) for index in range(0, len(node.children), 2)]
+        operands = range(0, len(node.children), 2)
+        return [(node, n) for n in operands if not _is_false(node.children[n])]
 
 
 OWN = (NeverTrue, AlwaysTrue, DropCall, DropArgument, ReturnNothing, DropOperand)
@@ -118,6 +119,10 @@ OWN = (NeverTrue, AlwaysTrue, DropCall, DropArgument, ReturnNothing, DropOperand
 
 def _filter(node: BaseNode) -> list[tuple[BaseNode, int]]:
     return [(node, 1)] if node.type == "comp_if" else []
+
+
+def _is_false(node: NodeOrLeaf) -> bool:
+    return node.get_code(include_prefix=False) in {"None", "False", "0", '""'}
 
 
 def _is(node: NodeOrLeaf, *words: str) -> bool:
