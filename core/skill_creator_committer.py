@@ -16,10 +16,8 @@ from core.domain.messages import Message
 from core.domain.models import Bundle, Operation, ShellResult
 from core.domain.ports import NewId, Pod, Pods, SkillDocuments
 from core.skills.bundle import is_text, zip_to_bundle
-from core.skills.creator import answers as frames
 from core.skills.creator import commands
-from core.skills.creator.answers import compared
-from core.skills.creator.commands import read_scripts
+from core.skills.creator.commands import compared, read_scripts
 
 log = structlog.get_logger(__name__)
 
@@ -187,17 +185,17 @@ class _PodBuild:
         A server that drops the frames passes the verdict on; one that replaces what is too long by
         a notice passes nothing on.
         """
-        if frames.is_framed(answer.stdout, self.nonce):
-            return not frames.is_cut_off(answer.stdout, self.nonce)
+        if commands.is_framed(answer.stdout, self.nonce):
+            return not commands.is_cut_off(answer.stdout, self.nonce)
         return bool(answer.exit_code) or _says(answer.stdout, VALID)
 
-    async def _frame(self, step: str, text: str) -> frames.Frame | None:
+    async def _frame(self, step: str, text: str) -> commands.Frame | None:
         """Return the frame in an answer; one that was cut off is asked for again, briefly."""
-        frame = frames.read_frame(text, self.nonce, step)
-        if not frames.is_framed(text, self.nonce) or (frame and frame.status is not None):
+        frame = commands.read_frame(text, self.nonce, step)
+        if not commands.is_framed(text, self.nonce) or (frame and frame.status is not None):
             return frame
         again = await self.pod.run_shell(commands.outcome_again(step, self.nonce))
-        brief = frames.read_frame(again.stdout, self.nonce, step)
+        brief = commands.read_frame(again.stdout, self.nonce, step)
         return brief if brief and brief.status is not None else frame or brief
 
     def _check(self, step: str, text: str, exit_code: int | None, needs: str = "") -> None:
@@ -206,7 +204,7 @@ class _PodBuild:
         A frame without its end is a failure; without any frame the plain output counts.
         """
         with _step(step):
-            frame = frames.read_frame(text, self.nonce, step)
+            frame = commands.read_frame(text, self.nonce, step)
             output = frame.output if frame else text
             said = not needs or _says(output, needs)
             status = frame.status if frame else exit_code
@@ -214,15 +212,15 @@ class _PodBuild:
                 raise _ended(status, output)
 
     async def _fetched(self, text: str) -> bytes:
-        payload = frames.read_payload(text, self.nonce)
+        payload = commands.read_payload(text, self.nonce)
         if payload is None:
-            data = frames.unframed_base64(text)
+            data = commands.unframed_base64(text)
             if data is None:
                 raise StepFailed(Message("pod.no_zip", text=text[-300:]))
             return data
-        return frames.decode(payload) or await self._in_ranges(payload)
+        return commands.decode(payload) or await self._in_ranges(payload)
 
-    async def _in_ranges(self, payload: frames.Payload) -> bytes:
+    async def _in_ranges(self, payload: commands.Payload) -> bytes:
         """Fetch a zip in ranges after its answer was cut off, as large as what comes through."""
         first, size = await self._first_range(payload.size)
         starts = range(len(first), payload.size, size)
@@ -253,7 +251,7 @@ class _PodBuild:
             size = min(came, size // 2) if came >= LEAST_RANGE_BYTES else size // 2
         raise StepFailed(Message("pod.no_bytes", start=0, end=LEAST_RANGE_BYTES))
 
-    async def _range(self, start: int, payload: frames.Payload, size: int) -> bytes:
+    async def _range(self, start: int, payload: commands.Payload, size: int) -> bytes:
         end = min(start + size, payload.size)
         piece = self._decoded(await self._sent(start, end - start), end - start)
         if piece is None:
@@ -265,8 +263,8 @@ class _PodBuild:
         return (await self.pod.run_shell(command)).stdout
 
     def _decoded(self, text: str, size: int) -> bytes | None:
-        frame = frames.read_frame(text, self.nonce, "range")
-        piece = frames.decode_base64(frame.output) if frame and frame.status == 0 else None
+        frame = commands.read_frame(text, self.nonce, "range")
+        piece = commands.decode_base64(frame.output) if frame and frame.status == 0 else None
         return piece if piece is not None and len(piece) == size else None
 
     async def _write(self, inner_path: str, data: bytes) -> None:

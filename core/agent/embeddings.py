@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from core.agent.local_embeddings import LOCAL, LocalEmbeddings, build_local
-from core.agent.model.errors import translate_model_errors
+from core.agent.model.calls import translate_model_errors
 from core.domain.errors import ConfigurationError, InvalidInput, ModelDown, SkillWorkerError
 from core.domain.messages import Message
 from core.domain.models.vectors import Vector

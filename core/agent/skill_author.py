@@ -9,7 +9,6 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from pydantic import JsonValue
 
 from core.agent.budgets import Meter
-from core.agent.fair_share import fair_shares
 from core.agent.model.chat_model import ask_structured, parse_structured, prompt
 from core.domain.errors import ArtifactInvalid
 from core.domain.models import SKILL_MD, AuthorRequest, Bundle, SkillArtifact, SkillEdits, Usage
@@ -24,6 +23,19 @@ FILE_CHARS = 20_000
 ALL_CHARS = 240_000
 _HEADINGS = 200
 _HEADING_CHARS = 120
+
+
+def fair_shares(wanted: Sequence[int], room: int) -> list[int]:
+    """Return the share of each: what it wants if all fit into `room`, else at most a fair share.
+
+    What short texts leave over goes to the long ones (max-min fairness).
+    """
+    shares = [0] * len(wanted)
+    left = max(room, 0)
+    for served, index in enumerate(sorted(range(len(wanted)), key=lambda index: wanted[index])):
+        shares[index] = min(wanted[index], left // (len(wanted) - served))
+        left -= shares[index]
+    return shares
 
 
 def shown_files(bundle: Bundle) -> dict[str, JsonValue]:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.agent.fair_share import fair_shares
+from core.agent.skill_author import fair_shares
 from core.domain.errors import ArtifactInvalid, BundleInvalid, ConfigurationError
 from core.domain.hashing import ABSENT, author_prefix
 from core.domain.messages import Message

@@ -27,8 +27,7 @@ from core.domain.patterns import spans
 from core.domain.text import one_line, shorten
 from core.safety.config import ClassSetting, FindingClass, ScreenConfig
 from core.safety.findings import finding, lines_around, severity_of
-from core.safety.intake import MaskText, masked_again, masked_model
-from core.safety.masking import Masked, mask
+from core.safety.masking import Masked, MaskText, mask, masked_again, masked_model
 
 log = structlog.get_logger(__name__)
 

@@ -35,7 +35,7 @@ from core.domain.observers import nobody
 from core.domain.ports import NewId, Observer
 from core.domain.reserved import refuse_reserved
 from core.domain.text import has_lone_surrogate
-from core.safety.intake import masked_feedback
+from core.safety.masking import masked_feedback
 from core.testing.changes import AgentKey, MemoryChangeLog
 from core.testing.determinism import counting_ids, ticking_clock
 

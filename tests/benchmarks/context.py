@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from statistics import median, quantiles
 
-from core.adapters.postgres.context import PostgresTaskMatches
 from core.adapters.postgres.queries import Pool, connection
+from core.adapters.postgres.scoped_search import PostgresTaskMatches
 from core.adapters.postgres.search import PostgresSearch
 from core.adapters.postgres.vectors import PostgresVectors
 from core.agent.local_embeddings import LOCAL_VECTORS

@@ -15,8 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 from statistics import median, quantiles
 
-from core.adapters.postgres.context import PostgresTaskMatches
 from core.adapters.postgres.queries import Pool, connection
+from core.adapters.postgres.scoped_search import PostgresTaskMatches
 from core.domain.models import Agent, Kind
 from core.domain.models.context import TaskMatch
 from core.knowledge.context.rendering import Block, render

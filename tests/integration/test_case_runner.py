@@ -15,13 +15,13 @@ from core.adapters.postgres.case_runner import PostgresCaseRunner
 from core.adapters.postgres.queries import connection
 from core.adapters.postgres.search import SearchIndex
 from core.app.bootstrap.stores import utc_now
-from core.changes.cases.scripts import WithScripts
+from core.changes.cases.running import WithScripts
 from core.decision_table import read_xml
 from core.domain.errors import Stale
 from core.domain.hashing import state_hash
 from core.domain.models import Change, ChangeStatus, FileRef, Kind, Operation, Snapshot
 from core.domain.models.cases import Case, CaseBody, CaseOrigin, CaseRole, CaseStatus, Check
-from core.knowledge.context.asking import ask_task, ask_tasks
+from core.knowledge.context.selection import ask_task, ask_tasks
 from core.knowledge.search.ranking import ask, ask_all
 from tests.support.api import Api, opened_api
 from tests.support.learning import Teacher

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from core.decision_table import to_xml
 from core.domain.models import DecisionRow, DecisionTable, InputColumn, Kind, OutputColumn
 from core.domain.models.context import TaskMatch
-from core.knowledge.context.asking import topic_of
 from core.knowledge.context.rendering import TAG, render, tokens_of
-from core.knowledge.context.selection import select
+from core.knowledge.context.selection import select, topic_of
 
 NASTY = st.text(
     st.one_of(

@@ -8,10 +8,14 @@ import pytest
 
 from core.domain.models import Kind
 from core.domain.models.context import TaskMatch
-from core.knowledge.context.asking import EVERYDAY, question_of, topic_of
-from core.knowledge.context.everyday import without_everyday
-from core.knowledge.context.ownership import names_others
-from core.knowledge.context.selection import select
+from core.knowledge.context.selection import (
+    EVERYDAY,
+    names_others,
+    question_of,
+    select,
+    topic_of,
+    without_everyday,
+)
 
 
 def memory(text: str, **given: float) -> TaskMatch:

@@ -13,6 +13,7 @@ from langchain_core.exceptions import (
 from langchain_core.messages import AIMessage
 
 from core.agent.loop.tool_args import ARGUMENTS
+from core.agent.model.calls import translate_model_errors
 from core.agent.model.chat_model import (
     build_chat_model,
     close_chat_model,
@@ -20,7 +21,6 @@ from core.agent.model.chat_model import (
     prompt_sections,
     usage_of,
 )
-from core.agent.model.errors import translate_model_errors
 from core.agent.offline.model import OfflineChatModel
 from core.domain.errors import (
     ConfigurationError,

@@ -24,7 +24,7 @@ from core.domain.models import (
     Operation,
 )
 from core.safety.config import ScreenConfig
-from core.safety.intake import masked_feedback
+from core.safety.masking import masked_feedback
 from core.safety.plugins import Ask, PluginScreens
 from tests.support.plugins import install, on_path
 

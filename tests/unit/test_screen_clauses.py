@@ -12,8 +12,8 @@ from core.domain.models import ScreenSeverity
 from core.safety.clauses import ClauseRule, Words, rows
 from core.safety.masking import mask
 from core.safety.rules import Rule, expression
+from core.safety.said import Index, letters_of
 from core.safety.screen import screen
-from core.safety.signs import Index, letters_of
 
 
 def held(text: str) -> set[str]:

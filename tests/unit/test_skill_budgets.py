@@ -7,8 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agent.fair_share import fair_shares
-from core.agent.skill_author import ALL_CHARS, FILE_CHARS, shown_files
+from core.agent.skill_author import ALL_CHARS, FILE_CHARS, fair_shares, shown_files
 from core.domain.models import (
     SKILL_MD,
     Bundle,

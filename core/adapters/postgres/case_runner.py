@@ -13,7 +13,6 @@ from psycopg.rows import DictRow
 
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.change_log import document_of, put_document, put_item
-from core.adapters.postgres.context import PostgresTaskMatches
 from core.adapters.postgres.queries import (
     Connection,
     Pool,
@@ -23,7 +22,7 @@ from core.adapters.postgres.queries import (
     rolled_back,
     sql,
 )
-from core.adapters.postgres.scoped_search import ScopedSearch
+from core.adapters.postgres.scoped_search import PostgresTaskMatches, ScopedSearch
 from core.adapters.postgres.search import PostgresSearch, SearchIndex
 from core.changes.cases.running import (
     CHOOSING,
@@ -40,9 +39,7 @@ from core.changes.cases.running import (
 from core.domain.errors import NotFound
 from core.domain.models import Agent, Change, Kind, Scope
 from core.domain.models.cases import Case, CaseResult, CaseStatus, Check
-from core.knowledge.context.asking import ask_tasks, looked_up
-from core.knowledge.context.ownership import names_others
-from core.knowledge.context.selection import is_named, select
+from core.knowledge.context.selection import ask_tasks, is_named, looked_up, names_others, select
 from core.knowledge.search.documents import SearchDocument, index_terms
 from core.knowledge.search.ranking import Weighing, ask_all
 

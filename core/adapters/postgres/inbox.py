@@ -52,8 +52,7 @@ from core.domain.observers import nobody, nowhere
 from core.domain.ports import NewId, Observer, Routes
 from core.domain.reserved import refuse_reserved
 from core.domain.tasks import over_all_tenants
-from core.safety.intake import masked_feedback
-from core.safety.masking import mask
+from core.safety.masking import mask, masked_feedback
 
 
 async def end_feedback_of_change(conn: Connection, change_id: str, feedback_id: str | None) -> None:

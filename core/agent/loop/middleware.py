@@ -26,6 +26,7 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from core.agent.loop import known_already
 from core.agent.loop.deps import RunContext, model_called, tool_called
+from core.agent.model.calls import answered, asking, translate_model_errors
 from core.agent.model.chat_model import (
     billed,
     prompt_sections,
@@ -34,8 +35,6 @@ from core.agent.model.chat_model import (
     usage_of,
     words_of,
 )
-from core.agent.model.errors import translate_model_errors
-from core.agent.model.traced import answered, asking
 from core.domain import tracing
 from core.domain.errors import IterationsExhausted
 from core.domain.input_formats.text import explain
@@ -43,8 +42,7 @@ from core.domain.messages import Message, joined
 from core.domain.models import Receipt, ReceiptStatus
 from core.domain.models.base import read_message
 from core.domain.text import clean, clean_text, compact, shorten, storable
-from core.safety.intake import IDS, masked_call
-from core.safety.masking import mask
+from core.safety.masking import IDS, mask, masked_call
 
 if TYPE_CHECKING:
     Handler = Callable[[ModelRequest[RunContext]], Awaitable[ModelResponse[None]]]

@@ -22,8 +22,7 @@ from langchain_core.messages.ai import InputTokenDetails, UsageMetadata
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
-from core.agent.model.errors import translate_model_errors
-from core.agent.model.traced import answered, asking
+from core.agent.model.calls import answered, asking, translate_model_errors
 from core.agent.prices import Price, tokens_in
 from core.domain.errors import ConfigurationError, InvalidInput
 from core.domain.input_formats.text import explain
@@ -31,7 +30,7 @@ from core.domain.messages import Message, joined
 from core.domain.models import Usage
 from core.domain.models.base import plain
 from core.domain.text import clean, one_line, shorten, storable
-from core.safety.intake import masked_call
+from core.safety.masking import masked_call
 
 log = structlog.get_logger(__name__)
 

@@ -12,7 +12,7 @@ from core.adapters.postgres.case_runner import PostgresCaseRunner
 from core.adapters.postgres.case_upkeep import PostgresCaseUpkeep
 from core.adapters.postgres.cases import PostgresCases, RunCases
 from core.adapters.postgres.queries import Pool
-from core.changes.cases.scripts import WithScripts
+from core.changes.cases.running import WithScripts
 from core.domain.ports import (
     CaseFigures,
     CaseRunner,

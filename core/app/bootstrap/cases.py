@@ -8,7 +8,7 @@ from core.changes.cases.by_people import CasesByPeople
 from core.changes.cases.keeping import CaseKeeping
 from core.domain.models.cases import CaseBody
 from core.domain.ports import NewId
-from core.safety.intake import masked_model
+from core.safety.masking import masked_model
 
 if TYPE_CHECKING:
     from core.app.bootstrap.stores import Stores

@@ -14,12 +14,11 @@ from urllib.parse import urlsplit
 from core.adapters.postgres import migrations
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.circuit_breaker import PostgresCircuitBreaker
-from core.adapters.postgres.context import PostgresTaskMatches
 from core.adapters.postgres.inbox import PostgresIntake
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.pool import bound_by, open_pool, probe_writes
 from core.adapters.postgres.queries import Pool
-from core.adapters.postgres.scoped_search import ScopedSearch
+from core.adapters.postgres.scoped_search import PostgresTaskMatches, ScopedSearch
 from core.adapters.postgres.vectors import PostgresVectors
 from core.agent.budgets import Meter
 from core.agent.circuit_breaker import BreakerOptions

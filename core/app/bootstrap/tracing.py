@@ -9,7 +9,7 @@ import structlog
 
 from core.app.settings import Settings
 from core.domain.tracing import traced_by
-from core.safety.intake import masked_call
+from core.safety.masking import masked_call
 
 log = structlog.get_logger(__name__)
 

@@ -18,8 +18,7 @@ from core.knowledge.duplicates.words import words_of
 from core.knowledge.search.little_words import is_little
 from core.knowledge.search.tokens import runs, suffix_start
 from core.skills.document.frontmatter import parted, read_frontmatter
-from core.skills.document.lists import lists_in
-from core.skills.document.markdown import blocks, headings_in, lines_of
+from core.skills.document.markdown import blocks, headings_in, lines_of, lists_in
 
 MOST_STEPS = 5
 MOST_UNSAID = 3

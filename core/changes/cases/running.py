@@ -1,20 +1,24 @@
-"""How a case ends, judged by what is known of its item (pure): what was expected, what happened."""
+"""How a case ends: judged by what is known of its item, or by a script that runs in a sandbox."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from posixpath import normpath
+from shlex import quote
 
 from core.decision_table import read_xml, search_text
 from core.decision_table.learning.learn import decide_case, same_outcome
 from core.decision_table.learning.wording import case_words, outcome_words
-from core.domain.errors import BundleInvalid, RuleInvalid
+from core.domain.errors import BundleInvalid, RuleInvalid, SkillWorkerError
 from core.domain.messages import Message
-from core.domain.models import DecisionTable, Kind
-from core.domain.models.cases import Case, CaseResult, Check
+from core.domain.models import Change, DecisionTable, Kind, ShellResult
+from core.domain.models.cases import Case, CaseResult, CaseStatus, Check
+from core.domain.ports import CaseRunner, Pod, Pods, SkillStore
 from core.domain.text import normal_form, shorten
+from core.skills.bundle import is_text
 from core.skills.document.edits import find_heading
 from core.skills.document.markdown import headings, lines_of
 
@@ -27,6 +31,11 @@ _MARKS = re.compile(r"[*_`~#>\[\]|]+")
 _LISTED = re.compile(r"^\s*(?:[-+*]|\d{1,3}[.)])\s+", re.MULTILINE)
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _KOREAN_SPACE = re.compile(r"(?<=[\uac00-\ud7a3]) | (?=[\uac00-\ud7a3])")
+_SESSION_SECONDS = 300
+_SECONDS = 60  # for one script
+_FOLDER, _INPUT = "/tmp/skill", "/tmp/case-input"  # noqa: S108 - paths inside of the sandbox
+_RUNNERS = {"py": "python3", "sh": "bash", "js": "node"}
+Files = Mapping[str, bytes]
 
 
 @dataclass(frozen=True)
@@ -225,3 +234,84 @@ def _trimmed(text: str) -> str:
 
 def _cut(text: str, most: int = _SHOWN) -> str:
     return shorten(" ".join(text.split()), most)
+
+
+@dataclass(frozen=True)
+class WithScripts:
+    """The `CaseRunner` port: those of scripts in a sandbox of `pods`, all others by `runner`.
+
+    A script that cannot be run here has no result: no sandbox, or none that answers.
+    """
+
+    runner: CaseRunner
+    skills: SkillStore
+    pods: Pods
+
+    async def before_and_after(
+        self, change: Change, blobs: Mapping[str, bytes], cases: Sequence[Case]
+    ) -> Sequence[tuple[bool | None, CaseResult]]:
+        rest = [case for case in cases if case.body.check is not Check.SCRIPT]
+        done = {one.case.id: (before, one) for before, one in await self._rest(change, blobs, rest)}
+        for case in cases:
+            if case.body.check is Check.SCRIPT:
+                done[case.id] = await self._of_change(change, blobs, case)
+        return [done[case.id] for case in cases]
+
+    async def now(self, cases: Sequence[Case]) -> Sequence[CaseResult]:
+        rest = [case for case in cases if case.body.check is not Check.SCRIPT]
+        done = {one.case.id: one for one in (await self.runner.now(rest) if rest else ())}
+        for case in cases:
+            if case.body.check is Check.SCRIPT:
+                done[case.id] = await self._now(case)
+        return [done[case.id] for case in cases]
+
+    async def _rest(
+        self, change: Change, blobs: Mapping[str, bytes], cases: Sequence[Case]
+    ) -> Sequence[tuple[bool | None, CaseResult]]:
+        return await self.runner.before_and_after(change, blobs, cases) if cases else ()
+
+    async def _of_change(
+        self, change: Change, blobs: Mapping[str, bytes], case: Case
+    ) -> tuple[bool | None, CaseResult]:
+        if (case.kind, case.item_id) != (change.kind, change.target_id):
+            is_green = case.status is CaseStatus.GREEN
+            return None, as_before(case) if is_green else await self._now(case)
+        refs = (change.after.files if change.after else None) or {}
+        files = {path: blobs[ref.sha256] for path, ref in refs.items() if ref.sha256 in blobs}
+        after = await self._run(case, files)
+        if after.passed is None:
+            return None, after
+        before = await self._now(case) if change.before is not None else gone(case)
+        return before.passed, after
+
+    async def _now(self, case: Case) -> CaseResult:
+        try:
+            bundle = await self.skills.read(case.item_id, case.tenant_id)
+        except SkillWorkerError as error:
+            return CaseResult(case=case, passed=None, why=error.message)
+        if bundle is None or case.kind is not Kind.SKILL:
+            return gone(case)
+        return await self._run(case, {path: file.data for path, file in bundle.files.items()})
+
+    async def _run(self, case: Case, files: Files) -> CaseResult:
+        script = normpath(case.body.text.strip())
+        if script not in files:
+            why = Message("case.no_script", script=case.body.text)
+            return CaseResult(case=case, passed=False, why=why)
+        try:
+            async with self.pods.open(ttl=_SESSION_SECONDS) as pod:
+                result = await _ran(pod, script, files, case.body.input)
+        except SkillWorkerError as error:
+            return CaseResult(case=case, passed=None, why=error.message)
+        return scripted(case, result.exit_code, result.stdout)
+
+
+async def _ran(pod: Pod, script: str, files: Files, given: str) -> ShellResult:
+    for path, data in files.items():
+        if is_text(data):
+            await pod.create_file(f"{_FOLDER}/{path}", data.decode("utf-8"))
+    await pod.create_file(_INPUT, given)
+    runner = _RUNNERS.get(script.rpartition(".")[2], "sh")
+    return await pod.run_shell(
+        f"cd {_FOLDER} && timeout {_SECONDS} {runner} {quote(f'./{script}')} < {_INPUT}"
+    )

@@ -13,7 +13,6 @@ from core.changes.gate import drafts, receipts, records, sets
 from core.changes.gate.decisions import Decisions
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.drafts import codes_of, locked, prepare, when_free
-from core.changes.gate.own_lessons import refuse_outsiders
 from core.changes.gate.records import close, finish, has_moved, look_outside
 from core.changes.policy.review_policy import asked_change
 from core.changes.said_order.settle import repeated_parts, settle
@@ -38,20 +37,39 @@ from core.domain.models import (
     Fence,
     Kind,
     LaterWord,
+    MemoryRequest,
     Operation,
+    Origin,
     Prepared,
     Receipt,
     ReceiptStatus,
+    RestoreRequest,
     SkillRequest,
     Snapshot,
     SubmitContext,
 )
+from core.domain.reserved import is_reserved, refuse_reserved
 
 log = structlog.get_logger(__name__)
-
 MAX_PREPARES = 5
 _DONE_WITH = {ChangeStatus.STALE, ChangeStatus.FAILED}
 _OVER = {ChangeStatus.REJECTED, ChangeStatus.REVERTED, ChangeStatus.FAILED}
+
+
+def refuse_outsiders(request: ChangeRequest, context: SubmitContext) -> None:
+    """Raise InvalidInput for whoever asks for a change under the worker's own id.
+
+    The worker itself proposes new lessons, and what a person has approved a person may take back or
+    bring back: nothing else, whichever way it came in.
+    """
+    if not is_reserved(context.agent_id):
+        return
+    is_new = isinstance(request, MemoryRequest) and request.operation is Operation.CREATE
+    if context.origin is Origin.WORKER and is_new and not request.is_import:
+        return
+    if context.origin is Origin.PERSON and isinstance(request, RestoreRequest):
+        return
+    refuse_reserved(context.agent_id)
 
 
 class ChangeGate:

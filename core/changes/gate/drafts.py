@@ -41,8 +41,7 @@ from core.domain.models.findings import LOOK_FAILED
 from core.domain.ports import Judged, Sleep, TargetLocks
 from core.domain.tasks import aside
 from core.domain.text import decoded
-from core.safety.intake import masked_model
-from core.safety.masking import mask
+from core.safety.masking import mask, masked_model
 from core.safety.trust import raise_severity, trust_in
 
 # A waiting change blocks a worker's slot, so the wait is short: a target locked for longer, by a

@@ -1,23 +1,110 @@
-"""Informative words of a text, normalised so that different wordings agree."""
+"""Informative words of a text, so that different wordings agree, and those that turn its sense."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Literal
 
-from core.knowledge.duplicates.markers import denials
-from core.knowledge.duplicates.numbered import Numbered, numbered_subject
-from core.knowledge.duplicates.quantities import Quantity, quantities
+from core.knowledge.duplicates.quantities import Numbered, Quantity, numbered_subject, quantities
 from core.knowledge.duplicates.quantity_patterns import CLOCK
 from core.knowledge.search.hanja import as_hangul
 from core.knowledge.search.spelling import senses
 from core.knowledge.search.tokens import has_hanja, stem
 
+Turn = Literal["negation", "scope", "limit", "duty", "order"]
+# What each marker says, as alternative patterns, a group a line.
+_NEGATION = {
+    "not": r"""
+        \b(?:not|no|never|none|nobody|nothing|nowhere|without|neither|nor|cannot|hardly|unless)\b
+        \b(?:\w+n['’]t|forbid(?:den)?|prohibit(?:ed)?|instead of|rather than)\b
+        않\w*|지\s?(?:마|말)\w*|없\w*|(?<=[가-힣])\s?말고
+        (?<![가-힣])(?:금지|불가(?!피)|아니|아닌|아닙|아님|아녜|아녀|아냐|대신)\w*
+        (?<=[이가])\s?(?:아니|아닌|아닙|아님)\w*
+        (?<![가-힣])(?:안|못)(?=\s[가-힣]|[되돼된될됩됨하해한할합함했])
+        (?<![가-힣])(?:말[고아라것]|마세요)
+    """,
+}
+_SCOPE = {
+    "except": r"""
+        제외\w*|빼고|빼면|뺀|빼\s?줘|예외\w*|외에는?|이외|면제\w*
+        \b(?:except\w*|exclud\w*|apart from|other than|aside from|exempt\w*|but not|unless)\b
+    """,
+    "with": r"""
+        포함\w*|\binclud\w*
+    """,
+    "only": r"""
+        (?<=[가-힣A-Za-z0-9])(?<!지)만(?=[\s,.!?요]|$|이|은|을|의|입니다|으로)
+        뿐|오직|오로지|한해서?|\b(?:only|solely|exclusively|just)\b
+    """,
+    "also": r"""
+        (?<=[가-힣][가-힣])도(?=[\s,.!?]|$)|또한|\b(?:also|too|as well|even)\b
+    """,
+    "all": r"""
+        모든|모두|전부|전체|전국|(?<![가-힣])(?:전|다|각)(?=\s)|누구나|누구든지?|항상|언제나|계속
+        마다|매번|\b(?:all|every\w*|each|always|whole|any\w*|both|entire)\b
+    """,
+    "some": r"""
+        일부|몇몇|대부분|가끔|종종|\b(?:some\w*|several|certain|most|often|usually|partly)\b
+    """,
+    "once": r"""
+        (?<![가-힣])이번|당분간|잠시|일단|\bthis (?:one|once|time)\b|\bfor now\b
+    """,
+    "ever": r"""
+        앞으로|이제부터|\bfrom now on\b
+    """,
+}
+_LIMIT = {
+    "at least": r"""
+        이상|최소\w*|적어도|\b(?:at least|no less than|no fewer than|minimum|or more)\b
+    """,
+    "at most": r"""
+        이하|이내|최대\w*|\b(?:at most|no more than|no later than|up to|within|maximum)\b
+        \bor (?:less|fewer)\b
+    """,
+    "over": r"""
+        초과\w*|넘[는을어으기은고]\w*|\b(?:more than|over|above|exceed\w*)\b
+        \b(?:greater|longer|older|higher) than\b
+    """,
+    "under": r"""
+        미만|\b(?:less than|fewer than|under|below)\b|\b(?:shorter|younger|lower) than\b
+    """,
+}
+_DUTY = {
+    "might": r"""
+        수도\s?있\w*|지도\s?모\w*|아마|\b(?:might|maybe|perhaps|possibly)\b
+    """,
+    "should": r"""
+        권장\w*|권고\w*|가급적|되도록|웬만하면
+        \b(?:should|encouraged|recommend\w*|ought|preferabl\w*|ideally)\b
+    """,
+    "may": r"""
+        [가-힣]도\s?(?:되|돼|된|될|됩|됨|좋)\w*|수\s?있\w*|가능\w*|허용\w*|선택\w*
+        \b(?:may|can|could|allowed|permitted|optional\w*)\b
+    """,
+    "need": r"""
+        필요\w*|\bneed\w*(?:['’]t)?\b
+    """,
+    "must": r"""
+        [가-힣]야\s?(?:하|합|한|해|할|함|만|된|될|됩|되|돼|됨)\w*|필수\w*|반드시|(?<![가-힣])꼭|의무\w*
+        \bmust(?:n['’]t)?\b|\bha(?:ve|s|d) to\b
+        \b(?:required?|mandatory|compulsory|obliged|shall)\b
+    """,
+}
+_ORDER = {
+    "before": r"""
+        (?<![가-힣])(?:전|전에|전까지|전부터)(?![가-힣])|하기\s?전|앞서|먼저|우선|미리
+        \b(?:before|prior to|first|ahead)\b
+    """,
+    "after": r"""
+        (?<![가-힣])(?:후|후에|뒤|뒤에|다음|다음에|이후|이후에)(?![가-힣])|고\s?나서|나중\w*|마지막\w*
+        \b(?:after\w*|then|once|later|last|second)\b
+    """,
+}
 # Words that nearly any memory may contain: they say little about its subject.
 _LITTLE = """
 쓸 쓴 할 될 있다 없다 있는 없는 있고 한
@@ -52,6 +139,53 @@ FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 TITLES = tuple(_TITLES.split())
 
 
+def _pattern(senses: Mapping[str, str]) -> re.Pattern[str]:
+    groups = (
+        f"(?P<g{at}>{'|'.join(line.strip() for line in patterns.strip().splitlines())})"
+        for at, patterns in enumerate(senses.values())
+    )
+    return re.compile("|".join(groups), re.IGNORECASE)
+
+
+_SENSES: Mapping[Turn, Mapping[str, str]] = {
+    "negation": _NEGATION,
+    "scope": _SCOPE,
+    "limit": _LIMIT,
+    "duty": _DUTY,
+    "order": _ORDER,
+}
+
+
+@cache  # when first asked: most commands compare no texts
+def _patterns() -> Mapping[Turn, re.Pattern[str]]:
+    return {turn: _pattern(senses) for turn, senses in _SENSES.items()}
+
+
+# Prefixes that deny the word they stand before. They count only where the other text has that
+# word without one: `불고기` and `미국` deny nothing.
+_DENYING = "un in im il ir dis non non- a mis 불 부 비 미 무 몰 반 비- 무-"
+DENYING = tuple(_DENYING.split())
+# Beginnings that say the opposite of each other before the same rest: `유료`, `무료`.
+OPPOSED = (("유", "무"), ("기", "미"), ("en", "dis"), ("in", "ex"), ("찬", "반"))
+
+
+def denials(text: str) -> tuple[str, ...]:
+    """Return the denials in a text as written."""
+    return tuple(match[0] for match in _patterns()["negation"].finditer(text))
+
+
+@lru_cache(maxsize=512)
+def turns(text: str) -> Mapping[Turn, Mapping[str, str]]:
+    """Return what turns a text: by class, each sense with its first marker as written."""
+    found: dict[Turn, dict[str, str]] = {}
+    for turn, pattern in _patterns().items():
+        senses = tuple(_SENSES[turn])
+        for match in pattern.finditer(text):
+            sense = senses[int((match.lastgroup or "g0")[1:])]
+            found.setdefault(turn, {}).setdefault(sense, match[0])
+    return found
+
+
 @lru_cache(maxsize=1)
 def tells_little() -> frozenset[str]:
     """Return the stems that say little about the subject of a text."""
@@ -61,7 +195,6 @@ def tells_little() -> frozenset[str]:
 _FIRST, _SYLLABLES, _FINALS = 0xAC00, 11_172, 28
 # ㄴ ㄹ ㅂ ㅆ: finals that an ending adds to the last syllable of a verb.
 _CUT_FINALS = {4, 8, 17, 20}
-
 # Longest first. A one-syllable ending needs two syllables before it: `보고`, `회의` are words.
 _COPULA = re.compile(
     r"(?<=.)(?:입니다|입니까|이었습니다|였습니다|이에요|예요|에요|이예요|이다|인데|이므로|이라서)$"
@@ -117,7 +250,6 @@ def _close(base: str) -> str:
 
 
 Role = Literal["person", "topic", ""]
-
 LITTLE = 0.2
 MAX_CHARS = 20_000
 MAX_WORDS = 2_000

@@ -16,16 +16,18 @@ from core.domain.models import SKILL_MD, Bundle, SkillEdit, SkillEdits, SkillFil
 from core.domain.text import has_lone_surrogate, shorten
 from core.skills.document.assembly import checked, text_file
 from core.skills.document.frontmatter import parted, read_values, set_description, set_field
-from core.skills.document.lists import MarkdownList, lists_in, new_items
 from core.skills.document.markdown import (
     Block,
     Heading,
+    MarkdownList,
     blocks,
     headings,
     headings_in,
     is_blank,
     lines_of,
+    lists_in,
     names_of,
+    new_items,
     newline_of,
     outermost,
 )
