@@ -14,12 +14,11 @@ from statistics import median, quantiles
 from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.case_runner import PostgresCaseRunner
 from core.adapters.postgres.cases import PostgresCases
-from core.adapters.postgres.change_log import put_item
 from core.adapters.postgres.queries import Pool, connection, transaction
 from core.adapters.postgres.search import PostgresSearch
-from core.changes.cases.deriving import derive, question_of
+from core.adapters.postgres.unit_of_work import put_item
 from core.changes.cases.judging import CaseGate
-from core.changes.cases.proposed import own_cases
+from core.changes.cases.proposed import derive, own_cases, question_of
 from core.decision_table import draft_to_table, to_xml
 from core.domain.hashing import state_hash
 from core.domain.models import (

@@ -7,13 +7,12 @@ import itertools
 import pytest
 
 from core.adapters.postgres.agents import PostgresAgents
-from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresSteps, PostgresTargetLocks
 from core.adapters.postgres.knowledge import PostgresKnowledge, PostgresKnowledgePast
 from core.adapters.postgres.lineage import PostgresLineage
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.reads import PostgresReader
 from core.adapters.postgres.reviews import PostgresReviewQueue
-from core.adapters.postgres.steps import PostgresSteps
 from core.domain.errors import NotFound
 from core.domain.hashing import state_hash
 from core.domain.models import Agent, Change, ChangeFilter, HistoryFilter, Kind, Snapshot

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from core.adapters.postgres.change_log import PostgresSteps
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.queries import Pool
-from core.adapters.postgres.steps import PostgresSteps
 from core.domain.ports import DuplicateWaiters, Steps
 from core.testing.changes import MemoryChangeLog
 from core.testing.duplicate_waiters import MemoryDuplicateWaiters

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from core.adapters.postgres.agents import PostgresAgents
-from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresSteps, PostgresTargetLocks
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.inbox import PostgresInbox, PostgresIntake
 from core.adapters.postgres.jobs import Jobs
@@ -17,7 +17,6 @@ from core.adapters.postgres.reviews import PostgresReviews
 from core.adapters.postgres.runs import PostgresJournal, PostgresRuns
 from core.adapters.postgres.scoped_search import ScopedSearch
 from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.steps import PostgresSteps
 from core.app.bootstrap.stores import new_id, utc_now
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps

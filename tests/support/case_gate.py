@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.adapters.postgres.cases import PostgresCases
-from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresSteps, PostgresTargetLocks
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.knowledge import PostgresKnowledge
 from core.adapters.postgres.queries import Connection, Pool
@@ -15,7 +15,6 @@ from core.adapters.postgres.reviews import PostgresReviews
 from core.adapters.postgres.runs import PostgresJournal
 from core.adapters.postgres.scoped_search import ScopedSearch
 from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.steps import PostgresSteps
 from core.app.bootstrap.stores import new_id, utc_now
 from core.changes.cases.config import CaseRules
 from core.changes.cases.judging import CaseGate

@@ -11,7 +11,8 @@ from pydantic import JsonValue
 
 from core.agent.budgets import Meter
 from core.agent.case_answers import ModelAnswers
-from core.changes.cases.behaviour import EVALS, WithBehaviour, cases_of_evals, meets
+from core.changes.cases.behaviour import WithBehaviour, meets
+from core.changes.cases.proposed import EVALS, cases_of_evals
 from core.changes.cases.running import judge
 from core.domain.errors import ModelDown
 from core.domain.models import Change, FileRef, Kind, KnowledgeItem, Snapshot

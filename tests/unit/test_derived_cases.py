@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.changes.cases.deriving import derive, question_of
+from core.changes.cases.proposed import derive, question_of
 from core.changes.cases.running import says
 from core.domain.models import Change, ChangeStatus, Kind, Operation, Snapshot
 from core.domain.models.cases import Check

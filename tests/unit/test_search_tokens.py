@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.knowledge.search.documents import forms_of_runs
 from core.knowledge.search.tokens import (
     MAX_CHARS,
     MAX_TERM_CHARS,
-    forms_of_runs,
     scan,
     term_counts,
     written,

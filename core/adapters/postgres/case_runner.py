@@ -12,7 +12,6 @@ from psycopg import AsyncCursor
 from psycopg.rows import DictRow
 
 from core.adapters.postgres.agents import PostgresAgents
-from core.adapters.postgres.change_log import document_of, put_document, put_item
 from core.adapters.postgres.queries import (
     Connection,
     Pool,
@@ -24,6 +23,7 @@ from core.adapters.postgres.queries import (
 )
 from core.adapters.postgres.scoped_search import PostgresTaskMatches, ScopedSearch
 from core.adapters.postgres.search import PostgresSearch, SearchIndex
+from core.adapters.postgres.unit_of_work import document_of, put_document, put_item
 from core.changes.cases.running import (
     CHOOSING,
     FIRST,

@@ -24,8 +24,8 @@ from core.app.config_file import ConfigFile, load_config
 from core.app.run_summary import RunSummary
 from core.app.settings import OFFLINE_MODEL, Settings
 from core.changes.cases.behaviour import WithBehaviour
-from core.changes.cases.deriving import derive
 from core.changes.cases.judging import CaseGate
+from core.changes.cases.proposed import derive
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.gate.deps import GateDeps, Look, Screen
 from core.changes.interference import Interference, JudgeReliance

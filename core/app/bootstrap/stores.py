@@ -21,7 +21,7 @@ from core.adapters.postgres.agents import PostgresAgents
 from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.audit import PostgresAudit, PostgresCalls
 from core.adapters.postgres.budgets import PostgresSpending
-from core.adapters.postgres.change_log import PostgresChangeLog, PostgresTargetLocks
+from core.adapters.postgres.change_log import PostgresChangeLog, PostgresSteps, PostgresTargetLocks
 from core.adapters.postgres.conversations import PostgresConversations
 from core.adapters.postgres.duplicate_waiters import PostgresDuplicateWaiters
 from core.adapters.postgres.erasing import PostgresErasing
@@ -57,7 +57,6 @@ from core.adapters.postgres.runs import (
 )
 from core.adapters.postgres.scoped_search import PostgresTaskMatches, ScopedSearch
 from core.adapters.postgres.search import PostgresSearch, SkillFollower
-from core.adapters.postgres.steps import PostgresSteps
 from core.adapters.postgres.threads import PostgresThreads
 from core.adapters.postgres.tokens import PostgresTokens
 from core.adapters.postgres.uses import PostgresEffects, PostgresLookBack, PostgresUseLog

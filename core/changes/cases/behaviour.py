@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
-from pydantic import JsonValue, ValidationError
-
-from core.changes.cases.proposed import JUDGED, pattern_in, problem_in
+from core.changes.cases.proposed import JUDGED, pattern_in
 from core.changes.cases.running import says
 from core.decision_table import read_xml, search_text
 from core.domain.errors import RuleInvalid, SkillWorkerError
@@ -21,8 +17,6 @@ from core.domain.patterns import spans, wrong_with
 from core.domain.ports import CaseAnswers, CaseRunner, Knowledge, SkillStore
 from core.domain.text import shorten
 
-EVALS = "evals/evals.json"
-_MOST_EVALS = 5
 _SHOWN = 160
 _LONGEST_ANSWER = 20_000
 
@@ -131,46 +125,6 @@ async def meets(answer: str, asserted: str) -> bool:
 
 def _occurs(pattern: str, text: str) -> bool:
     return any(True for _ in spans(pattern, text, ignore_case=True))
-
-
-def cases_of_evals(after: Snapshot, blobs: Mapping[str, bytes]) -> Sequence[CaseBody]:
-    """Return the cases of a skill's `evals/evals.json`, as skill-creator writes it.
-
-    `{"evals": [{"prompt", "expected_output", "expectations": [...]}]}`: a model judges what is
-    expected, but for a `/regular expression/`; `runs` and `at_least` may stand beside. What cannot
-    be read or run is none.
-    """
-    ref = (after.files or {}).get(EVALS)
-    if ref is None or ref.sha256 not in blobs:
-        return ()
-    try:
-        given = json.loads(blobs[ref.sha256])
-    except (ValueError, RecursionError):
-        return ()
-    listed = given.get("evals") if isinstance(given, dict) else None
-    return [*islice(_read(listed), _MOST_EVALS)] if isinstance(listed, list) else ()
-
-
-def _read(listed: Sequence[JsonValue]) -> Iterator[CaseBody]:
-    for one in listed:
-        if not isinstance(one, dict):
-            continue
-        expected = one.get("expectations") or [one.get("expected_output")]
-        texts = expected if isinstance(expected, list) else [expected]
-        must = [_asserted(text) for text in texts if isinstance(text, str) and text.strip()]
-        asked = {key: one[key] for key in ("runs", "at_least") if key in one}
-        try:
-            body = CaseBody.model_validate(
-                {"check": Check.BEHAVIOUR, "text": one.get("prompt"), "must": must} | asked
-            )
-        except ValidationError:
-            continue
-        if problem_in(body, Kind.SKILL) is None:
-            yield body
-
-
-def _asserted(text: str) -> str:
-    return text if pattern_in(text) is not None else f"{JUDGED} {text}"
 
 
 def takes_model(case: Case) -> bool:

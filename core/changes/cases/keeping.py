@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from core.changes.cases.deriving import derive
-from core.changes.cases.proposed import asks, can_prove, new_case
+from core.changes.cases.proposed import asks, can_prove, derive, new_case
 from core.changes.cases.running import gone
 from core.changes.cases.wording import told_of
 from core.domain.errors import SkillWorkerError

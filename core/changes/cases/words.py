@@ -11,8 +11,7 @@ from core.domain.models import Change, Kind, Snapshot
 from core.domain.models.cases import Case, CaseBody, CaseOrigin, CaseResult, CaseRole, Check
 from core.domain.text import shorten
 from core.knowledge.search.documents import skill_search_text, text_counts
-from core.knowledge.search.little_words import is_little
-from core.knowledge.search.tokens import LITTLE_MARK, is_counted, runs, stem, term_counts
+from core.knowledge.search.tokens import LITTLE_MARK, is_counted, is_little, runs, stem, term_counts
 
 _ASKING = {
     *(Check.RECALL, Check.SILENCE, Check.CHOSEN, Check.NOT_CHOSEN, Check.UNSAID, Check.BEHAVIOUR),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 
@@ -13,13 +13,19 @@ from core.domain.models import SKILL_MD, Bundle, Kind, SkillSummary
 from core.domain.models.base import Model
 from core.knowledge.search.ranking import shape
 from core.knowledge.search.tokens import (
+    HANGUL,
+    HUMP,
     IN_SENTENCES,
     LITTLE_MARK,
     MAX_CHARS,
     MAX_TERMS,
-    forms_of_runs,
+    Reader,
+    Token,
     is_counted,
+    is_little,
+    little_term,
     name_term,
+    runs,
     scan,
     stem,
     term_counts,
@@ -117,6 +123,38 @@ def _text_counts(content: str) -> Counter[str]:
     if any(term.startswith(LITTLE_MARK) for term in counts):
         counts[IN_SENTENCES] = 1
     return counts
+
+
+def forms_of_runs(text: str) -> Iterator[Sequence[str]]:
+    """Yield the terms of each run of a text with their written forms, function words marked."""
+    for kind, piece, tokens in runs(text):
+        run = piece[0]
+        if kind == "unspaced" and HANGUL.fullmatch(run):
+            yield run[0], *(run[at : at + 2] for at in range(len(run) - 1))
+            continue
+        found = _forms_alone(kind, run)
+        if found is None:
+            found = _forms(tokens)
+            if not found and kind == "word":
+                found = (little_term(piece[0]),)
+        yield found
+
+
+@lru_cache(maxsize=20_000)  # texts share their words: four microseconds each otherwise
+def _forms_alone(kind: str, run: str) -> tuple[str, ...] | None:
+    """Return the terms of a run and their written forms, None if what is beside it matters."""
+    if kind == "number" or any(map(is_little, HUMP.split(run))):
+        return None
+    return _forms(Reader(run).scan(0, len(run)))
+
+
+def _forms(tokens: Iterator[Token]) -> tuple[str, ...]:
+    found: list[str] = []
+    for token in tokens:
+        found.append(token.term)
+        if token.word not in {"", token.term}:
+            found.append(written(token.word))
+    return tuple(found)
 
 
 def text_length(counts: Mapping[str, int]) -> int:

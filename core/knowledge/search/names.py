@@ -9,8 +9,7 @@ from functools import lru_cache
 from itertools import product
 
 from core.domain.models import Kind
-from core.knowledge.search.little_words import is_little, is_name
-from core.knowledge.search.tokens import UNSPACED, is_single, name_term
+from core.knowledge.search.tokens import UNSPACED, is_little, is_name, is_single, name_term
 
 MAX_NAMES = 4_000  # candidates of a long text that are looked up; a sentence has some fifty
 NAMING_CHARS = 20_000

@@ -13,8 +13,18 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from core.knowledge.search.hanja import as_hangul
-from core.knowledge.search.little_words import is_little, is_name, shouts
 
+_WORDS = (
+    "a am an and any are as at be been but by can could did do does for from had has have he her"
+    " his how i if in into is it its may me might my of on or our s she should so some t than that"
+    " the their them then there they this to us was we were what when where which who why will"
+    " with would you your"
+)
+_LITTLE = frozenset(_WORDS.split())
+_APOSTROPHES = "'\u2019"
+_SHOUTED_WORDS = 3
+_WORD = re.compile(r"[^\W\d_]+")
+_LATIN_AFTER = re.compile(r"\s*[A-Za-z]")
 _LEAST_STEM = 2
 _SUFFIXES = (
     "은 는 이 가 을 를 의 에 도 만 로 와 과 랑 야 님 들 이랑 하고 에서 에게 한테 께서 으로 까지"
@@ -28,7 +38,30 @@ _SUFFIXES = (
 )
 _SUFFIX = re.compile(f"(?:{'|'.join(sorted(_SUFFIXES.split(), key=len, reverse=True))})$")
 _SURE_SUFFIX = re.compile("(?:은|는|을|를|에서|에게|으로|까지|부터)$")
-_HANGUL = re.compile("[\uac00-\ud7a3]+")
+HANGUL = re.compile("[\uac00-\ud7a3]+")
+
+
+def is_little(word: str) -> bool:
+    """Whether a word is an English function word, in any case."""
+    return len(word) <= len("should") and word.casefold() in _LITTLE
+
+
+def is_name(text: str, start: int, end: int) -> bool:
+    """Whether a function word in a text is capitalised as a name: IT, WHO or plan A.
+
+    A single letter is none before an English word or an apostrophe: it begins a sentence.
+    """
+    if not text[start:end].isupper():
+        return False
+    if end - start > 1:
+        return True
+    touched = text[max(0, start - 1) : start] + text[end : end + 1]
+    return not any(char in touched for char in _APOSTROPHES) and not _LATIN_AFTER.match(text, end)
+
+
+def shouts(text: str) -> bool:
+    """Whether a text is all capitals, which then mark no names."""
+    return text.isupper() and len(_WORD.findall(text[:1_000])) >= _SHOUTED_WORDS
 
 
 def suffix_start(run: str) -> int:
@@ -36,7 +69,7 @@ def suffix_start(run: str) -> int:
 
     At least two syllables remain, or one before an unambiguous particle.
     """
-    if _HANGUL.fullmatch(run):
+    if HANGUL.fullmatch(run):
         found = (_SUFFIX.search(run, _LEAST_STEM), _SURE_SUFFIX.search(run, 1))
         return min((match.start() for match in found if match), default=len(run))
     return len(run)
@@ -45,7 +78,6 @@ def suffix_start(run: str) -> int:
 MAX_CHARS = 100_000
 MAX_TERMS = 10_000
 MAX_TERM_CHARS = 64
-
 # Hangul (syllables and letters), kana, bopomofo, Han, Thai, Lao, Tibetan, Myanmar, Khmer.
 UNSPACED = (
     "\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u31ff\u3400-\u4dbf"
@@ -61,7 +93,7 @@ _RUN = re.compile(f"[{UNSPACED}]+")
 _SYLLABLE = re.compile("[\uac00-\ud7a3]")
 _STRAY = re.compile("[\u1100-\u11ff\u3131-\u318e\ua960-\ua97f\ud7b0-\ud7ff]")
 _HANJA = re.compile("[\u4e00-\u9fff]")
-_HUMP = re.compile("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+HUMP = re.compile("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _UNIT = re.compile(r"\s?([십백천]?)([만억조])|\s?([백천])")
 _UNIT_VALUES = {
     "": 1,
@@ -134,7 +166,7 @@ class Reader:
             yield from tokens
 
     def _word(self, piece: re.Match[str]) -> Iterator[Token]:
-        parts = _HUMP.split(piece[0])
+        parts = HUMP.split(piece[0])
         if len(parts) > 1:
             yield _stemmed(piece[0], piece.start())
         start = piece.start()
@@ -157,38 +189,6 @@ def runs(text: str) -> Iterator[tuple[str, re.Match[str], Iterator[Token]]]:
     """Yield the runs of a text (NFC), `number`, `unspaced` or `word`, each with its terms."""
     text = unicodedata.normalize("NFC", text[:MAX_CHARS])
     return Reader(text).runs(0, len(text))
-
-
-def forms_of_runs(text: str) -> Iterator[Sequence[str]]:
-    """Yield the terms of each run of a text with their written forms, function words marked."""
-    for kind, piece, tokens in runs(text):
-        run = piece[0]
-        if kind == "unspaced" and _HANGUL.fullmatch(run):
-            yield run[0], *(run[at : at + 2] for at in range(len(run) - 1))
-            continue
-        found = _forms_alone(kind, run)
-        if found is None:
-            found = _forms(tokens)
-            if not found and kind == "word":
-                found = (little_term(piece[0]),)
-        yield found
-
-
-@lru_cache(maxsize=20_000)  # texts share their words: four microseconds each otherwise
-def _forms_alone(kind: str, run: str) -> tuple[str, ...] | None:
-    """Return the terms of a run and their written forms, None if what is beside it matters."""
-    if kind == "number" or any(map(is_little, _HUMP.split(run))):
-        return None
-    return _forms(Reader(run).scan(0, len(run)))
-
-
-def _forms(tokens: Iterator[Token]) -> tuple[str, ...]:
-    found: list[str] = []
-    for token in tokens:
-        found.append(token.term)
-        if token.word not in {"", token.term}:
-            found.append(written(token.word))
-    return tuple(found)
 
 
 def is_single(term: str) -> bool:
@@ -240,7 +240,7 @@ def plain_run(run: str) -> Sequence[tuple[int, str]]:
 
 
 def _grams(piece: re.Match[str]) -> Iterator[Token]:
-    if _HANGUL.fullmatch(piece[0]):
+    if HANGUL.fullmatch(piece[0]):
         yield from _pairs(piece[0], piece.start())
         return
     if has_hanja(piece[0]) and (read := as_hangul(piece[0])) != piece[0]:
@@ -326,7 +326,6 @@ def _stem(word: str) -> tuple[str, str]:
 
 MAX_QUERY_TERMS = 2_000
 MAX_RUNS = 64
-
 # How much of a term's idf counts.
 STEM = 0.5  # a word has two terms, its stem and its written form
 LITTLE = 0.5  # function words: they tell sentences apart, though they say little
@@ -334,7 +333,6 @@ LITTLE = 0.5  # function words: they tell sentences apart, though they say littl
 FIRST = 0.3  # a first syllable: unrelated words share it
 SUFFIX = 0.3  # what a particle or an ending adds
 ALONE = 0.5  # a one-syllable word among others
-
 _CLOSE = re.compile(r"[ \t_-]?")
 
 
@@ -465,10 +463,8 @@ def is_counted(term: str) -> bool:
 
 # In every text with function words: their frequency says something among such texts alone.
 IN_SENTENCES = f"{LITTLE_MARK}~"
-
 MAX_NAME = 500
 NAME_MARK = "=="
-
 # Word separators, and characters that the database cannot store.
 _BETWEEN = re.compile(r"[\s_\-\0\ud800-\udfff]+")
 
