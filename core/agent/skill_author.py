@@ -14,7 +14,7 @@ from core.domain.errors import ArtifactInvalid
 from core.domain.models import SKILL_MD, AuthorRequest, Bundle, SkillArtifact, SkillEdits, Usage
 from core.domain.ports import CircuitBreaker, Replies, Runs
 from core.domain.tasks import aside
-from core.domain.text import fenced_json, shorten
+from core.domain.text import fair_shares, fenced_json, shorten
 from core.skills.document.markdown import has_too_many_lines, headings
 
 # In characters: more than a good skill has, and within the context of current models.
@@ -23,19 +23,6 @@ FILE_CHARS = 20_000
 ALL_CHARS = 240_000
 _HEADINGS = 200
 _HEADING_CHARS = 120
-
-
-def fair_shares(wanted: Sequence[int], room: int) -> list[int]:
-    """Return the share of each: what it wants if all fit into `room`, else at most a fair share.
-
-    What short texts leave over goes to the long ones (max-min fairness).
-    """
-    shares = [0] * len(wanted)
-    left = max(room, 0)
-    for served, index in enumerate(sorted(range(len(wanted)), key=lambda index: wanted[index])):
-        shares[index] = min(wanted[index], left // (len(wanted) - served))
-        left -= shares[index]
-    return shares
 
 
 def shown_files(bundle: Bundle) -> dict[str, JsonValue]:

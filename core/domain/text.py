@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from core.domain.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pydantic import JsonValue
 
@@ -371,3 +371,16 @@ def decoded(data: bytes) -> str:
         return data.decode("utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8")
     except UnicodeDecodeError:
         return data.decode("cp949", "replace")
+
+
+def fair_shares(wanted: Sequence[int], room: int) -> list[int]:
+    """Return the share of each: what it wants if all fit into `room`, else at most a fair share.
+
+    What short texts leave over goes to the long ones (max-min fairness).
+    """
+    shares = [0] * len(wanted)
+    left = max(room, 0)
+    for served, index in enumerate(sorted(range(len(wanted)), key=lambda index: wanted[index])):
+        shares[index] = min(wanted[index], left // (len(wanted) - served))
+        left -= shares[index]
+    return shares

@@ -24,8 +24,8 @@ from core.domain.errors import AlreadyExists, ConfigurationError, InvalidInput, 
 from core.domain.messages import Message
 from core.domain.models.access import AccessToken, Role, TokenKind
 from core.domain.models.base import Model
+from core.domain.models.feedback import refuse_reserved
 from core.domain.ports import NewId, Tokens
-from core.domain.reserved import refuse_reserved
 from core.domain.tasks import over_all_tenants
 
 log = structlog.get_logger(__name__)

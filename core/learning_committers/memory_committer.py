@@ -27,9 +27,9 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.models.cases import CaseBody
+from core.domain.models.feedback import is_reserved
 from core.domain.models.knowledge import MAX_MEMORY_BYTES
 from core.domain.ports import Knowledge
-from core.domain.reserved import is_reserved
 from core.knowledge.duplicates import CLASHES, Known, contained_part, evidence, normal_form
 from core.learning_committers.base import (
     Beside,

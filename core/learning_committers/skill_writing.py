@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.agent.skill_author import fair_shares
 from core.domain.errors import ArtifactInvalid, BundleInvalid, ConfigurationError
 from core.domain.hashing import ABSENT, author_prefix
 from core.domain.messages import Message
@@ -22,6 +21,7 @@ from core.domain.models import (
 )
 from core.domain.ports import SkillAuthor, SkillStore
 from core.domain.tasks import aside
+from core.domain.text import fair_shares
 from core.learning_committers.skill_folders import (
     SkillLimits,
     folder_of,

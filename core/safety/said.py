@@ -37,7 +37,12 @@ _Found = tuple[str, int, int]
 
 
 class Index(Generic[_Rule]):
-    """Rules, found by what a text contains: letters of each part that a match cannot do without."""
+    """Rules, found by what a text contains: letters of each part that a match cannot do without.
+
+    To try every rule on every text took three quarters of the screen's time; most rules speak of
+    words that are not there. The letters are read off the patterns, so no list of them can be
+    forgotten.
+    """
 
     def __init__(
         self, rules: Sequence[_Rule], asked_of: Callable[[_Rule], Sequence[re.Pattern[str] | None]]

@@ -30,10 +30,10 @@ from core.domain.models import (
     Usage,
     Verdict,
 )
+from core.domain.models.feedback import refuse_reserved
 from core.domain.models.recorded_runs import Fork
 from core.domain.observers import nobody
 from core.domain.ports import NewId, Observer
-from core.domain.reserved import refuse_reserved
 from core.domain.text import has_lone_surrogate
 from core.safety.masking import masked_feedback
 from core.testing.changes import AgentKey, MemoryChangeLog

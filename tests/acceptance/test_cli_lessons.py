@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from core.domain.reserved import WORKER_AGENT
+from core.domain.models.feedback import WORKER_AGENT
 from tests.support.home import Home
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
-from core.changes.gate.deps import Look
+from core.changes.gate.screening import Look
 from core.domain.models import Change, Finding, Kind, ScreenSeverity
 from core.safety.masking import mask
 from core.safety.screen import screen

@@ -23,7 +23,7 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.models.base import Reach
-from core.domain.reserved import WORKER_AGENT
+from core.domain.models.feedback import WORKER_AGENT
 from tests.support.api import AGENTS, settings_of
 from tests.support.lessons import (
     SAID,

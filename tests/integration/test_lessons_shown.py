@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.adapters.postgres.queries import Pool, connection
-from core.agent.loop.prompt import TAG, within
+from core.agent.lessons import TAG, within
 from core.app.bootstrap.learning import build_lessons
 from core.app.program import App, open_app
 from core.app.replaying import replay
@@ -23,7 +23,7 @@ from core.domain.models.access import Principal, Role
 from core.domain.models.cases import CaseStatus
 from core.domain.models.context import TaskMatch
 from core.domain.models.effect import EffectFilter
-from core.domain.reserved import WORKER_AGENT
+from core.domain.models.feedback import WORKER_AGENT
 from core.entrypoints.auth import Access, Grant
 from core.entrypoints.cli.runs.showing import lessons_of
 from core.knowledge.context.rendering import tokens_of

@@ -10,7 +10,8 @@ from typing import cast
 from core.changes.cases.config import CaseRules
 from core.changes.cases.judging import CaseGate
 from core.changes.gate.change_gate import ChangeGate
-from core.changes.gate.deps import GateDeps, Screen
+from core.changes.gate.deps import GateDeps
+from core.changes.gate.screening import Screen
 from core.changes.policy.review_policy import Policy, apply_all, deny_nothing
 from core.domain.errors import ArtifactInvalid
 from core.domain.models import (

@@ -17,7 +17,7 @@ from core.domain.models import (
     Operation,
     SubmitContext,
 )
-from core.domain.reserved import WORKER_AGENT
+from core.domain.models.feedback import WORKER_AGENT
 from tests.support.effect import complain
 
 WHY = "너무 구체적입니다. 부산 지점에만 해당하는 내용입니다"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from core.changes.gate.deps import Screen
+from core.changes.gate.screening import Screen
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.models import (
     Change,

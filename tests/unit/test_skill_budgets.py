@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.agent.skill_author import ALL_CHARS, FILE_CHARS, fair_shares, shown_files
+from core.agent.skill_author import ALL_CHARS, FILE_CHARS, shown_files
 from core.domain.models import (
     SKILL_MD,
     Bundle,
@@ -17,6 +17,7 @@ from core.domain.models import (
     SkillEdits,
     SkillFile,
 )
+from core.domain.text import fair_shares
 from core.learning_committers.agent_skills_committer import attach_skills_to_agent
 from core.learning_committers.skill_committer import commit_to_skill
 from core.learning_committers.skill_folders import SkillLimits

@@ -10,7 +10,7 @@ from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
 from core.domain.errors import NotFound
 from core.domain.messages import Message
 from core.domain.models import Agent
-from core.domain.reserved import refuse_reserved
+from core.domain.models.feedback import refuse_reserved
 from core.domain.tasks import over_all_tenants
 from core.safety.masking import mask
 

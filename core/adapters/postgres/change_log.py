@@ -29,7 +29,7 @@ from core.adapters.postgres.search import (
     lock_skills,
     refuse_skill_beside,
 )
-from core.adapters.postgres.unit_of_work import PostgresUnitOfWork, write_all
+from core.adapters.postgres.unit_of_work import PostgresUnitOfWork, version_row, write_all
 from core.domain.errors import LeaseLost, NotFound, Stale, TargetBusy, Unforeseen
 from core.domain.messages import Message
 from core.domain.models import (

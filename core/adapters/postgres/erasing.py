@@ -14,9 +14,9 @@ from core.domain.errors import Refused
 from core.domain.messages import Message
 from core.domain.models import NO_USAGE, RunEvent
 from core.domain.models.audit import ERASED, ErasedTenant, LeftItem, SaidPiece
+from core.domain.models.feedback import is_reserved
 from core.domain.observers import nobody, nowhere
 from core.domain.ports import NewId, Observer, Routes
-from core.domain.reserved import is_reserved
 from core.domain.tasks import in_name_of
 
 _STATE = {"content": ERASED, "name": ERASED}

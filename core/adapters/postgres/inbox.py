@@ -46,11 +46,11 @@ from core.domain.models import (
     PauseKind,
     RunEvent,
 )
+from core.domain.models.feedback import refuse_reserved
 from core.domain.models.findings import counted
 from core.domain.models.recorded_runs import Fork
 from core.domain.observers import nobody, nowhere
 from core.domain.ports import NewId, Observer, Routes
-from core.domain.reserved import refuse_reserved
 from core.domain.tasks import over_all_tenants
 from core.safety.masking import mask, masked_feedback
 

@@ -9,8 +9,8 @@ from psycopg.types.json import Jsonb
 
 from core.adapters.postgres.queries import Pool, execute, fetch_all, fetch_one
 from core.domain.event_cursor import START, EventCursor, parse_cursor
+from core.domain.models.feedback import WORKER_AGENT
 from core.domain.models.lessons import ChangeFact, Evidence, LessonState, RunFact, ShownLesson
-from core.domain.reserved import WORKER_AGENT
 
 CHARS = 20_000  # of a content that is looked at
 

@@ -14,8 +14,8 @@ from core.adapters.postgres.search import SearchIndex, asked_terms
 from core.domain import tracing
 from core.domain.models import Agent, Hit, Kind, KnownText, Nearby, Scope
 from core.domain.models.context import TaskMatch
+from core.domain.models.feedback import WORKER_AGENT
 from core.domain.ports import Meant, Ranking
-from core.domain.reserved import WORKER_AGENT
 from core.knowledge.context.selection import TaskWords, ask_task
 
 # Ever more hits are asked for until enough hold: at most as many as this times the limit.

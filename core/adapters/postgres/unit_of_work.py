@@ -208,6 +208,7 @@ def document_of(change: Change, agent_id: str | None) -> SearchDocument | None:
 
 
 def version_row(change: Change) -> dict[str, object]:
+    """Return the version of its item that a change makes, as statement parameters."""
     content = change.after.content if change.after else ""
     name = change.after.name if change.after else change.target_name
     reach = change.after.reach if change.after else UNBOUNDED

@@ -25,9 +25,9 @@ from core.domain.models.effect import (
     Proposal,
     ProposalStatus,
 )
+from core.domain.models.feedback import WORKER_AGENT
 from core.domain.models.knowledge import Kind
 from core.domain.models.uses import Arm, OutcomeReport, UseCount
-from core.domain.reserved import WORKER_AGENT
 from core.knowledge.usage.trial import best_trial
 
 _AFTER = ("tenant", "agent", "kind", "item")

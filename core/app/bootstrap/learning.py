@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.queries import gathering
 from core.agent.budgets import Meter
-from core.agent.loop.prompt import ShownLessons
+from core.agent.lessons import ShownLessons
 from core.app.bootstrap.costs import billing
 from core.app.bootstrap.hooks import HooksInUse
 from core.app.bootstrap.kinds import Committers
@@ -27,7 +27,8 @@ from core.changes.cases.behaviour import WithBehaviour
 from core.changes.cases.judging import CaseGate
 from core.changes.cases.proposed import derive
 from core.changes.gate.change_gate import ChangeGate
-from core.changes.gate.deps import GateDeps, Look, Screen
+from core.changes.gate.deps import GateDeps
+from core.changes.gate.screening import Look, Screen
 from core.changes.interference import Interference, JudgeReliance
 from core.changes.lessons.proposing import Lessons
 from core.changes.review_sweep import ReviewSweep

@@ -26,9 +26,9 @@ from core.agent.local_embeddings import LOCAL, LOCAL_VECTORS
 from core.app.bootstrap.stores import Stores, by_meaning, database, new_id, utc_now
 from core.app.settings import OFFLINE_MODEL, Settings
 from core.domain.models import Pause
+from core.domain.models.feedback import is_reserved
 from core.domain.models.vectors import VectorBacklog
 from core.domain.ports import CircuitBreaker, Embeddings
-from core.domain.reserved import is_reserved
 from core.domain.tasks import over_all_tenants
 from core.knowledge.embedding_backfill import CALL_SECONDS, Backfill
 from core.knowledge.search.fused import FusedSearch

@@ -12,8 +12,9 @@ from core.changes.cases.proposed import refuse_unfit
 from core.changes.gate import drafts, receipts, records, sets
 from core.changes.gate.decisions import Decisions
 from core.changes.gate.deps import GateDeps
-from core.changes.gate.drafts import codes_of, locked, prepare, when_free
+from core.changes.gate.drafts import locked, prepare, when_free
 from core.changes.gate.records import close, finish, has_moved, look_outside
+from core.changes.gate.screening import codes_of, masked_request, screened
 from core.changes.policy.review_policy import asked_change
 from core.changes.said_order.settle import repeated_parts, settle
 from core.domain.errors import (
@@ -48,7 +49,7 @@ from core.domain.models import (
     Snapshot,
     SubmitContext,
 )
-from core.domain.reserved import is_reserved, refuse_reserved
+from core.domain.models.feedback import is_reserved, refuse_reserved
 
 log = structlog.get_logger(__name__)
 MAX_PREPARES = 5
@@ -82,7 +83,7 @@ class ChangeGate:
 
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
         refuse_outsiders(request, context)
-        request = await drafts.masked_request(request, self._deps)
+        request = await masked_request(request, self._deps.screen)
         digest = await drafts.digest(request)
         for tried in range(MAX_PREPARES):
             known = None
@@ -208,7 +209,7 @@ class ChangeGate:
             if placed.is_whole and placed.overtaken_by is not None:
                 return await self._overtaken(change, placed.overtaken_by)
             change, blobs = placed.change, placed.blobs
-        change = await drafts.screened(change, blobs, self._deps)
+        change = await screened(change, blobs, self._deps.screen, self._deps.changes)
         tried = await self._tried(change, blobs, context)
         if isinstance(tried, Receipt):
             return tried

@@ -12,12 +12,12 @@ import structlog
 from core.changes.cases.judging import is_reason
 from core.changes.gate import drafts, receipts, records
 from core.changes.gate.deps import GateDeps
-from core.changes.gate.drafts import when_free
-from core.changes.gate.edits import apart_request, edit_request
+from core.changes.gate.drafts import apart_request, edit_request, when_free
 from core.changes.gate.findings import Findings
 from core.changes.gate.giving_up import judged_by_cases, retiring
 from core.changes.gate.records import finish, has_moved, look_outside
 from core.changes.gate.regrounding import Ground, NeedsModel, NothingLeft, Regrounding
+from core.changes.gate.screening import found_in, masked_request, screened
 from core.changes.gate.siblings import Relative, relatives
 from core.changes.said_order.settle import named, settle
 from core.changes.three_way_merge import Clash, State, rebased
@@ -157,7 +157,7 @@ class Decisions:
             onto = await self._on_new_ground(change)
             edited = await self._carried_over(edited, change, onto)
         asked = await edit_request(onto, edited, self._deps.changes)
-        request = await drafts.masked_request(asked, self._deps)
+        request = await masked_request(asked, self._deps.screen)
         ground = Ground(request, await self._prepare(request, change))
         if state_hash(ground.prepared.before) == state_hash(ground.prepared.after):
             raise Refused(
@@ -417,7 +417,7 @@ class Decisions:
             }
         )
         fresh, blobs = await self._in_said_order(fresh, ground.prepared.blobs, began)
-        fresh = await drafts.screened(fresh, blobs, self._deps)
+        fresh = await screened(fresh, blobs, self._deps.screen, self._deps.changes)
         tried = await judged_by_cases(fresh, blobs, self._deps)
         fresh = tried.change
         held = drafts.held_because(fresh, self._deps, tried.reasons) or _still_held(seen)
@@ -455,7 +455,7 @@ class Decisions:
 
 def _still_held(seen: Change) -> tuple[str, ...]:
     """Return why a change that waited goes on waiting, without what is no longer found in it."""
-    gone = drafts.found_in(seen)
+    gone = found_in(seen)
     stay = tuple(why for why in seen.held if why not in gone and not is_reason(why))
     return stay or (Message("screen.cleared"),)
 

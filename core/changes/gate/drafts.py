@@ -1,28 +1,27 @@
-"""Turn a request into a change: the draft that locks the target, then its content."""
+"""Turn a request into a change: the draft that locks the target, its content, and its edits."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from pydantic import JsonValue
-
-from core.changes.gate.deps import GateDeps, Screen
-from core.changes.gate.edits import with_found
-from core.changes.policy.conditions import has_scripts
+from core.changes.gate.deps import GateDeps
+from core.changes.gate.screening import found_in
 from core.changes.policy.review_policy import named_briefly, required_review
-from core.domain.errors import NotFound, Refused, Repeated, Stale, TargetBusy
+from core.changes.steps import StoredStates
+from core.domain.errors import InvalidInput, Refused, Repeated, Stale, TargetBusy
 from core.domain.hashing import ABSENT, content_hash, request_digest, sha256, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
+    SKILL_MD,
     Change,
     ChangeRequest,
     ChangeStatus,
-    FileRef,
-    Finding,
+    Edited,
     Kind,
     KindRequest,
     LaterWord,
+    ListEdit,
     MemoryRequest,
     MergeMode,
     Operation,
@@ -30,19 +29,17 @@ from core.domain.models import (
     Prepared,
     Relationship,
     RestoreRequest,
-    ScreenSeverity,
+    RuleRequest,
+    SkillFile,
     SkillListRequest,
     SkillRequest,
     Snapshot,
     SubmitContext,
 )
 from core.domain.models.audit import ERASED
-from core.domain.models.findings import LOOK_FAILED
-from core.domain.ports import Judged, Sleep, TargetLocks
+from core.domain.models.installed import Published
+from core.domain.ports import ChangeLog, Judged, Sleep, TargetLocks
 from core.domain.tasks import aside
-from core.domain.text import decoded
-from core.safety.masking import mask, masked_model
-from core.safety.trust import raise_severity, trust_in
 
 # A waiting change blocks a worker's slot, so the wait is short: a target locked for longer, by a
 # model call or a dead run, is retried later as its own job.
@@ -204,143 +201,6 @@ def held_because(change: Change, deps: GateDeps, broken: Sequence[str] = ()) -> 
     return (*required_review(change), *found_in(change), *broken, *deps.policy(change))
 
 
-_TOLD = 5  # findings that a change names as reasons
-
-
-def found_in(change: Change) -> tuple[Message, ...]:
-    """Return why a change waits because of what was found in it, a reason for each place."""
-    told: dict[Message, None] = {}
-    for finding in change.findings:
-        if finding.holds and finding.place:
-            told[Message("screen.held_in", what=finding.text, place=finding.place)] = None
-        elif finding.holds:
-            told[Message("screen.held", what=finding.text)] = None
-    reasons = tuple(told)
-    if len(reasons) <= _TOLD:
-        return reasons
-    return (*reasons[:_TOLD], Message("screen.held_more", n=len(reasons) - _TOLD))
-
-
-def codes_of(findings: Sequence[Finding]) -> dict[str, JsonValue]:
-    """Return the codes of findings as data of an event, nothing where there are none."""
-    codes: list[JsonValue] = [*dict.fromkeys(finding.code for finding in findings)]
-    return {"findings": codes} if codes else {}
-
-
-async def masked_request(request: ChangeRequest, deps: GateDeps) -> ChangeRequest:
-    """Return a request without secrets; what restores a state that is on record stays as it is."""
-    screen = deps.screen
-    if screen is None or screen.keeps_raw or isinstance(request, RestoreRequest):
-        return request
-    plain = request if isinstance(request, MemoryRequest) and not request.cases else None
-    made = _masked(plain) if plain else masked_model(request)
-    return made if screen.mask_more is None else await screen.mask_more(made)
-
-
-def _masked(request: MemoryRequest) -> MemoryRequest:
-    texts = ((name, getattr(request, name)) for name in ("content", "part", "user", "reason"))
-    # A message of ours has no secret in it, and would lose its code.
-    told = {name: mask(text) for name, text in texts if type(text) is str and text}
-    made = {name: masked.text for name, masked in told.items() if masked.findings}
-    return request.model_copy(update=made) if made else request
-
-
-async def screened(change: Change, blobs: Mapping[str, bytes], deps: GateDeps) -> Change:
-    """Return a change with what is found in what it adds; `blobs` are of its files.
-
-    Who said it and what is allowed is asked only where something is found, or the policy asks.
-    """
-    screen = deps.screen
-    found = await _found(change, blobs, screen, deps) if screen else ()
-    asker = change.asker if screen and screen.asks_author else None
-    if screen is None or not (found or asker):
-        return change.model_copy(update={"findings": ()}) if change.findings else change
-    facts = await screen.records.facts(change.model_copy(update={"findings": found}))
-    has_authority = change.kind is Kind.DMN_RULE or has_scripts(change)
-    trust = trust_in(change, facts, screen.config, has_authority=has_authority)
-    judged = raise_severity(found, trust)
-    set_ = tuple(_as_set(one, facts.allowed, screen) for one in judged)
-    made: dict[str, object] = {"findings": set_}
-    if asker is not None:
-        made["asker"] = asker.model_copy(update={"is_accepted": facts.is_accepted})
-    return change.model_copy(update=made)
-
-
-async def _found(
-    change: Change, blobs: Mapping[str, bytes], screen: Screen, deps: GateDeps
-) -> tuple[Finding, ...]:
-    """Return what rules and looks find in what is added; only a look releases what one found."""
-    if change.after is None or change.kind is Kind.AGENT_SKILLS:
-        return ()
-    if change.kind is Kind.SKILL:
-        found = await _found_in_skill(change, blobs, screen, deps)
-    else:
-        from core.safety.screen import screen as find  # its rules take long to load
-
-        before, after = change.before.content if change.before else None, change.after.content
-        found = find(before, after, kind=change.kind, config=screen.config)
-        for look in screen.all_looks:
-            found = (*found, *await look(change, {"": (before or "", after)}))
-    is_looked = screen.second_look and all(one.code != LOOK_FAILED for one in found)
-    if not is_looked and change.findings:
-        known = {one.digest for one in found}
-        old = [one for one in change.findings if one.is_looked and one.digest not in known]
-        found = (*found, *filter(None, (one.still_in(change.after.content) for one in old)))
-    return found
-
-
-def _as_set(finding: Finding, allowed: Collection[str], screen: Screen) -> Finding:
-    """Return a finding as the settings and what a person has allowed make of it."""
-    if finding.severity is not ScreenSeverity.HOLD:
-        return finding
-    if not screen.holds:
-        return finding.model_copy(update={"severity": ScreenSeverity.NOTE})
-    return finding.model_copy(update={"is_allowed": finding.digest in allowed})
-
-
-async def _found_in_skill(
-    change: Change, blobs: Mapping[str, bytes], screen: Screen, deps: GateDeps
-) -> tuple[Finding, ...]:
-    """Return what is found in the files of a skill that a change adds or alters."""
-    from core.safety.screen import screen_skill as find_in_skill
-
-    old, new = ((state and state.files) or {} for state in (change.before, change.after))
-    altered = {path: ref for path, ref in new.items() if _hash(old.get(path)) != ref.sha256}
-    replaced = {path: ref for path, ref in old.items() if _hash(new.get(path)) != ref.sha256}
-    if not (altered or replaced):
-        return ()
-    after = await _contents(altered, blobs, deps)
-    before = await _contents(replaced, blobs, deps)
-    size = sum(ref.size for ref in altered.values())
-    found = await aside(size, find_in_skill, before, after, config=screen.config)
-    if not screen.all_looks:
-        return found
-    both = {**replaced, **altered}  # of a file that goes the new text is empty
-    added = {p: (decoded(before.get(p, b"")), decoded(after.get(p, b""))) for p in both}
-    for look in screen.all_looks:
-        found = (*found, *await look(change, added))
-    return found
-
-
-def _hash(ref: FileRef | None) -> str | None:
-    return ref.sha256 if ref else None
-
-
-async def _contents(
-    refs: Mapping[str, FileRef], blobs: Mapping[str, bytes], deps: GateDeps
-) -> dict[str, bytes]:
-    """Return the bytes of files by path, without those that are not stored."""
-    missing = [ref for ref in refs.values() if ref.sha256 not in blobs]
-    stored: Mapping[str, bytes] = {}
-    if missing:
-        try:
-            stored = await deps.changes.blobs(missing)
-        except NotFound:  # written by others past the gate: what it said counts as new
-            stored = {}
-    found = {path: blobs.get(ref.sha256, stored.get(ref.sha256)) for path, ref in refs.items()}
-    return {path: data for path, data in found.items() if data is not None}
-
-
 def judged(change: Change, said: Judged) -> Change:
     """Return a change with what was said before it was to be applied."""
     held, warnings = (*change.held, *said.held), (*change.warnings, *said.notes)
@@ -497,3 +357,115 @@ async def _blobs(request: RestoreRequest, deps: GateDeps) -> Mapping[str, bytes]
         return {sha256(file.data): file.data for file in request.folder.values()}
     files = (request.state.files if request.state else None) or {}
     return await deps.changes.blobs(list(files.values())) if files else {}
+
+
+def with_found(asked: ChangeRequest, prepared: Prepared) -> ChangeRequest:
+    """Return a request with what was found when it was prepared."""
+    found: dict[str, object] = {"listed_by": prepared.listed_by}
+    if prepared.published is not None and isinstance(asked, SkillRequest) and asked.published:
+        update = {"files": prepared.published}
+        found["published"] = asked.published.model_copy(update=update)
+    return asked.model_copy(update=found)
+
+
+async def edit_request(change: Change, edited: Edited, changes: ChangeLog) -> ChangeRequest:
+    """Return the request for the whole edited content, on behalf of the same agent.
+
+    Raises Refused if there is nothing to edit, InvalidInput if the content does not fit the kind.
+    """
+    if change.after is None or isinstance(change.request, RestoreRequest):
+        raise Refused(
+            Message("review.nothing_to_edit", id=change.id, what=_what(change)),
+            hint=Message("review.approve_or_reject"),
+        )
+    if edited.files is not None and change.kind is not Kind.SKILL:
+        raise InvalidInput(
+            Message("review.no_files", kind=change.kind),
+            hint=Message("review.give_content"),
+        )
+    if change.kind is Kind.SKILL:
+        return _skill(change, await _edited_folder(change, edited, changes))
+    if edited.reach is not None and change.kind is not Kind.MEMORY:
+        raise InvalidInput(Message("review.no_reach", kind=change.kind))
+    if edited.content is None and edited.reach is None:
+        raise InvalidInput(Message("review.edited_missing"))
+    if edited.content is None:
+        edited = edited.model_copy(update={"content": change.after.content})
+    assert edited.content is not None
+    if change.kind is Kind.AGENT_SKILLS:
+        names = tuple(filter(None, map(str.strip, edited.content.splitlines())))
+        return SkillListRequest(skill_ids=names, edit=ListEdit.SET, reason=change.reason)
+    if change.kind is Kind.DMN_RULE:
+        return RuleRequest(document=edited.content, **_common(change))
+    if not change.kind.is_built_in:
+        return KindRequest(target_kind=change.kind, text=edited.content, **_common(change))
+    reach = edited.reach or change.after.reach
+    return MemoryRequest(
+        content=edited.content,
+        endless=reach.valid_until is None,
+        **dict(reach),
+        **_common(change),
+    )
+
+
+async def apart_request(change: Change, changes: ChangeLog) -> ChangeRequest:
+    """Return the request for a held change's content as an item of its own. Raises Refused."""
+    if change.after is None or change.kind not in {Kind.MEMORY, Kind.SKILL}:
+        raise Refused(
+            Message("review.not_apart", kind=change.kind), hint=Message("review.one_of_two")
+        )
+    said = {
+        "operation": Operation.CREATE,
+        "relationship": Relationship.UNRELATED,
+        "reason": change.reason,
+        "is_import": True,
+    }
+    if change.kind is Kind.SKILL:
+        return SkillRequest(folder=await _folder(change.after, changes), **said)
+    return MemoryRequest(content=change.after.content, **dict(change.after.reach), **said)
+
+
+async def _folder(state: Snapshot | None, changes: ChangeLog) -> Mapping[str, SkillFile]:
+    refs = (state.files if state else None) or {}
+    return await StoredStates(changes).folder(refs)
+
+
+def _skill(change: Change, folder: Mapping[str, SkillFile]) -> SkillRequest:
+    return SkillRequest(folder=folder, published=published_of(change), **_common(change))
+
+
+def published_of(change: Change) -> Published | None:
+    """Return what a change installs, which stays whatever becomes of its content."""
+    asked = change.request
+    return asked.published if isinstance(asked, SkillRequest) else None
+
+
+def _common(change: Change) -> dict[str, object]:
+    """Return the unchanged parts of the request; near items only warn about a person's text."""
+    is_new = change.operation is Operation.CREATE
+    return {
+        "operation": change.operation,
+        "target_id": change.target_id,
+        "merge_mode": None if is_new else MergeMode.REPLACE,
+        "relationship": change.relationship,
+        "reason": change.reason,
+        "is_import": True,
+    }
+
+
+async def _edited_folder(
+    change: Change, edited: Edited, changes: ChangeLog
+) -> Mapping[str, SkillFile]:
+    if edited.files is not None:
+        folder = dict(edited.files)
+    else:
+        folder = dict(await _folder(change.after, changes))
+    if edited.content is not None:
+        folder[SKILL_MD] = SkillFile(data=edited.content.encode())
+    return folder
+
+
+def _what(change: Change) -> str:
+    if change.after is None:
+        return Message("review.deletes_target")
+    return Message("review.restores")

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from core.changes.gate import records
 from core.changes.gate.deps import GateDeps
-from core.changes.gate.drafts import codes_of
+from core.changes.gate.screening import codes_of
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.messages import Message, joined
 from core.domain.models import Change, Finding, ScreenSeverity

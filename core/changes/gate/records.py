@@ -11,7 +11,7 @@ from core.changes.cases.judging import CaseGate, Tried, caused_by
 from core.changes.cases.wording import all_broken, told_of
 from core.changes.gate import receipts
 from core.changes.gate.deps import GateDeps
-from core.changes.gate.drafts import codes_of
+from core.changes.gate.screening import codes_of
 from core.domain import tracing
 from core.domain.errors import DependencyDown, LeaseLost, SkillWorkerError, Stale
 from core.domain.hashing import state_hash
@@ -28,8 +28,8 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.models.cases import CaseResult
+from core.domain.models.feedback import is_reserved
 from core.domain.ports import ChangeLog, Committer, Journal, TargetLocks, UnitOfWork
-from core.domain.reserved import is_reserved
 from core.knowledge.duplicates import CLASHES, Known, evidence
 
 

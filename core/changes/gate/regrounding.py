@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from core.changes.gate import drafts
 from core.changes.gate.deps import GateDeps
-from core.changes.gate.edits import published_of
+from core.changes.gate.drafts import published_of
 from core.changes.merging import NotMergeable, folder_onto, overriding, rows_onto
 from core.changes.steps import StoredStates, files_of
 from core.changes.three_way_merge import Clash, State, rebased

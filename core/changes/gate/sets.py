@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from core.changes.gate import drafts, receipts, records
 from core.changes.gate.deps import GateDeps
+from core.changes.gate.screening import masked_request, screened
 from core.domain.errors import InvalidInput, NotFound, Refused, SkillWorkerError, Stale, TargetBusy
 from core.domain.hashing import request_digest, state_hash
 from core.domain.models import (
@@ -19,8 +20,8 @@ from core.domain.models import (
     Receipt,
     SubmitContext,
 )
+from core.domain.models.feedback import is_reserved
 from core.domain.ports import Concluded
-from core.domain.reserved import is_reserved
 
 Asked = tuple[ChangeRequest, SubmitContext]
 Outcome = Receipt | SkillWorkerError
@@ -37,7 +38,7 @@ class _Set:
 
 async def submit_all(asked: Sequence[Asked], submit: Submit, deps: GateDeps) -> Sequence[Outcome]:
     """Submit in order: new memories in sets, what else there is by `submit`."""
-    asked = [(await drafts.masked_request(request, deps), context) for request, context in asked]
+    asked = [(await masked_request(request, deps.screen), context) for request, context in asked]
     used = await deps.changes.find_all([context.key for _, context in asked])
     done = _Set()
     for place, (request, context) in enumerate(asked):
@@ -75,7 +76,7 @@ async def _prepared(
         return None
     if deps.before_applied:  # hooks are asked one by one, in `submit`
         return None
-    change = await drafts.screened(change, {}, deps)
+    change = await screened(change, {}, deps.screen, deps.changes)
     is_plain = not deps.denies(change, is_draft=False) and not drafts.held_because(change, deps)
     return change if is_plain else None
 

@@ -17,8 +17,8 @@ from core.domain.hashing import text_hash
 from core.domain.messages import Message
 from core.domain.models import ChangeStatus, Operation, Origin, Relationship
 from core.domain.models.audit import ERASED
+from core.domain.models.feedback import is_reserved
 from core.domain.models.lessons import ChangeFact, Evidence, EvidenceKind, RunFact
-from core.domain.reserved import is_reserved
 from core.domain.text import normal_form
 
 # What is overridden so soon was learnt too early; later a rule may just have changed.

@@ -32,10 +32,10 @@ from core.domain.models import (
     SubmitContext,
 )
 from core.domain.models.audit import ERASED
+from core.domain.models.feedback import WORKER_AGENT
 from core.domain.models.lessons import ChangeFact, Evidence, EvidenceKind, LessonState, RunFact
 from core.domain.models.uses import OutcomeReport, UsedItem
 from core.domain.ports import ChangeLog, Feed, Gate, Journal, LessonLog, UseLog
-from core.domain.reserved import WORKER_AGENT
 from core.domain.tasks import in_name_of
 from core.knowledge.duplicates import is_repeated
 

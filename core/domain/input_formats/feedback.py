@@ -22,7 +22,7 @@ from core.domain.input_formats.text import (
 from core.domain.messages import Message
 from core.domain.models import NewFeedback
 from core.domain.models.base import Model, Text
-from core.domain.reserved import is_reserved
+from core.domain.models.feedback import is_reserved
 from core.domain.text import compact
 
 

@@ -10,7 +10,7 @@ from core.app.config_file import load_config
 from core.app.settings import Settings
 from core.domain.errors import ConfigurationError, DatabaseDown
 from core.domain.messages import Message, joined
-from core.domain.reserved import WORKER_AGENT
+from core.domain.models.feedback import WORKER_AGENT
 from core.entrypoints.doctor.checks import (
     Check,
     CheckStatus,

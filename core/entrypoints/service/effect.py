@@ -8,7 +8,7 @@ from core.domain.models.access import Role
 from core.domain.models.base import Model
 from core.domain.models.changes import Receipt
 from core.domain.models.effect import EffectFilter, EffectOverview, EffectPage, Proposal
-from core.domain.reserved import is_reserved
+from core.domain.models.feedback import is_reserved
 from core.entrypoints.auth import utc_now
 from core.entrypoints.service.owners import own_agent
 from core.entrypoints.service.session import Session, acting

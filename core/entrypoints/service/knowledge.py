@@ -11,9 +11,9 @@ from core.domain.errors import InvalidInput, NotFound, RuleInvalid
 from core.domain.messages import Message
 from core.domain.models import DecisionTable, Kind, Receipt, SkillFile
 from core.domain.models.access import Role
+from core.domain.models.feedback import is_reserved
 from core.domain.models.views import KnowledgeFilter
 from core.domain.paging import decode_parts, encode_parts, query_digest
-from core.domain.reserved import is_reserved
 from core.entrypoints.service.items import (
     Known,
     KnownFile,

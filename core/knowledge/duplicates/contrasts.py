@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.knowledge.duplicates.likeness import covered
 from core.knowledge.duplicates.quantities import Quantity
 from core.knowledge.duplicates.signs import NEITHER, Sides, leftover, turned
-from core.knowledge.duplicates.words import DENYING, OPPOSED, Turn, Words, turns
+from core.knowledge.duplicates.words import DENYING, OPPOSED, Turn, Words, covered, turns
 from core.knowledge.search.hanja import as_hangul
 
 SHOWN = 8

@@ -9,8 +9,7 @@ from functools import lru_cache
 
 from core.domain.errors import BundleInvalid
 from core.domain.models import SKILL_MD, Bundle
-from core.knowledge.duplicates.likeness import alike, contained
-from core.knowledge.duplicates.texts import Evidence, Known, evidence
+from core.knowledge.duplicates.texts import Evidence, Known, alike, contained, evidence
 from core.knowledge.duplicates.words import Words, words_of
 from core.knowledge.search.tokens import stem
 from core.skills.document.frontmatter import read_frontmatter, split_document

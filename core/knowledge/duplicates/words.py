@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from core.knowledge.duplicates.quantities import Numbered, Quantity, numbered_subject, quantities
 from core.knowledge.duplicates.quantity_patterns import CLOCK
@@ -251,6 +251,7 @@ def _close(base: str) -> str:
 
 Role = Literal["person", "topic", ""]
 LITTLE = 0.2
+LEAST_COVERED = 0.5  # a smaller part of a Korean compound is chance, not the same word
 MAX_CHARS = 20_000
 MAX_WORDS = 2_000
 REMEMBERED_CHARS = 2_000  # caching longer texts costs more memory than it saves time
@@ -462,3 +463,33 @@ def _is_title(word: str) -> bool:
 
 def _is_hangul(text: str) -> bool:
     return "가" <= text[0] <= "힣"
+
+
+Covered: TypeAlias = list[tuple[Word, float]]
+
+
+def covered(one: Words, other: Words) -> Covered:
+    """Return each word of `one` with the share of it found in `other`.
+
+    A Korean word may occur inside a compound, or split in two (`배송비`, `배송 비용`): its share is
+    the part whose syllable pairs occur in the other's words, if that is at least half and has the
+    head of the word, or is a whole word (`월요일` and `수요일` share neither).
+    """
+    stems, bases, pairs = other.stems, other.bases, other.pairs
+    return [
+        (word, 1.0 if word.stem in stems else _in_part(own, base, bases, pairs) if own else 0.0)
+        for word, base, own in one.parts
+    ]
+
+
+def _in_part(
+    own: tuple[str, ...], base: str, bases: frozenset[str], pairs: frozenset[str]
+) -> float:
+    if pairs.isdisjoint(own):
+        return 0.0
+    if own[0] not in pairs and not any(base[at:] in bases for at in range(1, len(base) - 1)):
+        return 0.0
+    hits = [pair in pairs for pair in own]
+    inside = sum(left or right for left, right in zip([False, *hits], [*hits, False], strict=True))
+    share = inside / len(base)
+    return share if share >= LEAST_COVERED else 0.0

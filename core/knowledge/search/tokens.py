@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from core.knowledge.search.hanja import as_hangul
 
+# English function words: they tell sentences apart, though they say little.
 _WORDS = (
     "a am an and any are as at be been but by can could did do does for from had has have he her"
     " his how i if in into is it its may me might my of on or our s she should so some t than that"

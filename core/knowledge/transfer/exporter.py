@@ -9,9 +9,9 @@ from pydantic import JsonValue
 
 from core.domain.input_formats.skill_files import files_to_json
 from core.domain.models import Agent, Bundle, Kind, KnowledgeItem
+from core.domain.models.feedback import WORKER_AGENT
 from core.domain.models.knowledge import ITEM_KINDS
 from core.domain.ports import Agents, KnowledgePages, SkillStore
-from core.domain.reserved import WORKER_AGENT
 
 PAGE = 500
 Line = dict[str, JsonValue]

@@ -9,7 +9,7 @@ from core.domain.errors import InvalidInput
 from core.domain.input_formats.knowledge import KnowledgeEntry
 from core.domain.messages import Message
 from core.domain.models import Kind
-from core.domain.reserved import refuse_reserved
+from core.domain.models.feedback import refuse_reserved
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import pytest
 
 from core.domain.errors import InvalidInput, NotFound
 from core.domain.models import Agent
+from core.domain.models.feedback import WORKER_AGENT
 from core.domain.ports import Agents
-from core.domain.reserved import WORKER_AGENT
 
 SALES = Agent(
     id="sales",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from core.domain.errors import DependencyDown, NotFound
 from core.domain.messages import Message
-from core.domain.reserved import is_reserved
+from core.domain.models.feedback import is_reserved
 from core.entrypoints.cli.exits import WrongCall
 from core.entrypoints.cli.output import talk
 
