@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from core.decision_table.document.markup import said_in
 from core.domain.models import Finding, Kind, ScreenSeverity
 from core.domain.patterns import spans
 from core.domain.text import decoded
-from core.safety import hidden, masking, payments
+from core.safety import hidden, likeness, masking, payments
 from core.safety.config import DEFAULT, ScreenConfig
 from core.safety.findings import PLACEHOLDER, finding, lines_around, severity_of
 from core.safety.said import ENDS, said
@@ -45,6 +45,8 @@ _CONTROLS = re.compile(
     r"approv|sign|verif|confirm|inspect|review|check|승인|결재|확인|검수|검토|서명|인증|대조|심사"
 )
 _LINE = 1000
+_BLOCK = re.compile(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)  # code is parsed
+_PART = 400  # a longer text says many things, and what it was trained on is no longer
 _BLANKS = re.compile(r"\s+")
 
 
@@ -68,11 +70,15 @@ def screen(
         # ids look like addresses of wallets, and schemas like links
         before, after = before and said_in(before), said_in(after)
     found = _apart(_added(before, after, _found(after, place, kind, before, config)))
+    calm: set[_Found] = set()
+    if _is_prose(place):
+        likely, calm = _judged(before, after, found)
+        found += likely
     if before and after:
         found += _removed(before, after)
     if config.extra:
         found += _added(before, after, _extra(after, config))
-    return tuple(_findings(sorted(found, key=_order), after, place, config))
+    return tuple(_findings(sorted(found, key=_order), after, place, config, calm))
 
 
 def screen_skill(
@@ -104,20 +110,20 @@ def _found(
     if hidden.SIGNS.search(text):
         yield from hidden.hidden(text)
         plain, places = masking.without_invisible(text)
-    folded = plain if plain.isascii() else plain.translate(_FORMS)
-    folded = folded.lower() if len(folded.lower()) == len(folded) else folded
-    found = list(said(folded))
-    if payments.SIGNS.search(folded):
-        found += payments.accounts(folded)
-        found += _noted(folded, before, config)
+    same = plain if plain.isascii() else plain.translate(_FORMS)
+    same = same.lower() if len(same.lower()) == len(same) else same
+    found = list(said(same))
+    if payments.SIGNS.search(same):
+        found += payments.accounts(same)
+        found += _noted(same, before, config)
     is_skill = bool(place) or kind is Kind.SKILL
-    if is_skill or _CODE.search(folded):
+    if is_skill or _CODE.search(same):
         from core.safety.code import code_findings
 
-        found += code_findings(plain, folded, config, place, is_skill=is_skill)
+        found += code_findings(plain, same, config, place, is_skill=is_skill)
     for code, start, end in found:
         yield (code, places[start], places[end - 1] + 1) if places else (code, start, end)
-    if masking.is_worth_a_look(text, folded):
+    if masking.is_worth_a_look(text, same):
         for hit in masking.sensitive(text):
             yield masking.code_of(hit.label), hit.start, hit.end
     if "[masked:" in text:
@@ -135,6 +141,59 @@ def _noted(folded: str, before: str | None, config: ScreenConfig) -> Iterator[_F
             if host in known or any(fnmatchcase(host, name.lower()) for name in own):
                 continue
         yield code, start, end
+
+
+# ---- how it reads as a whole -------------------------------------------------------------------
+
+
+def folded(text: str) -> str:
+    """Return a text as its score is read off it: without what is not seen, in lower case."""
+    plain = masking.without_invisible(text)[0] if hidden.SIGNS.search(text) else text
+    return plain.translate(_FORMS).lower()
+
+
+def _is_prose(place: str) -> bool:
+    return not place or place.endswith((".md", ".txt"))
+
+
+def _judged(
+    before: str | None, after: str, found: Sequence[_Found]
+) -> tuple[list[_Found], set[_Found]]:
+    """Return the parts that read like harm where no rule says so, and what reads harmless."""
+    blocks = [block.span() for block in _BLOCK.finditer(after)] if "```" in after else []
+    new = (one for one in _new(before or "", after) if not _overlaps(one, blocks))
+    parts = [*_parts([*new])]
+    likely: list[_Found] = []
+    calm: set[_Found] = set()
+    for part in parts:
+        start, end = part[0][0], part[-1][1]
+        text = folded(" ".join(after[at:until] for at, until in part))
+        score = likeness.score(text)
+        ruled = [one for one in found if _overlaps(one[1:], [(start, end)])]
+        calm |= {one for one in ruled if likeness.is_calm(one[0], score)}
+        if likeness.is_likely(text, score, len(parts)) and not any(map(_holds, ruled)):
+            likely.append((likeness.LIKELY, start, end))
+    return likely, calm
+
+
+def _overlaps(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
+    return any(span[0] < end and start < span[1] for start, end in others)
+
+
+def _holds(found: _Found) -> bool:
+    return severity_of(found[0], DEFAULT) is ScreenSeverity.HOLD
+
+
+def _parts(spans: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Yield rows of sentences, each about as long as what is learnt at a time."""
+    part: list[tuple[int, int]] = []
+    for start, end in spans:
+        if part and end - part[0][0] > _PART:
+            yield part
+            part = []
+        part.append((start, end))
+    if part:
+        yield part
 
 
 # ---- what is new -----------------------------------------------------------------------------
@@ -231,7 +290,7 @@ def _masked(after: str, line: tuple[int, int], lines: dict[tuple[int, int], str]
 
 
 def _findings(
-    found: list[_Found], after: str, place: str, config: ScreenConfig
+    found: list[_Found], after: str, place: str, config: ScreenConfig, calm: Collection[_Found]
 ) -> Iterator[Finding]:
     if not found:
         return
@@ -239,6 +298,8 @@ def _findings(
     lines: dict[tuple[int, int], str] = {}
     for code, start, end in found:
         severity = extras.get(code) or severity_of(code, config)
+        if severity is ScreenSeverity.HOLD and (code, start, end) in calm:
+            severity = ScreenSeverity.NOTE
         line = lines_around(after, start, end)
         raw = code.startswith(("secret.", "personal_id.")) and not PLACEHOLDER.match(after, start)
         if raw and code.startswith("secret."):

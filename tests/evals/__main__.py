@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from core.agent.asked_once import AskedOnce
@@ -87,12 +88,9 @@ def _judge() -> RelianceLook:
 
 def main() -> int:
     """Run an evaluation; 1 where a text did not end as expected."""
-    if sys.argv[1:2] == ["rules"]:
-        return rules.main(sys.argv[2:])
-    if sys.argv[1:2] == ["context"]:
-        return context.main(sys.argv[2:])
-    if sys.argv[1:2] == ["differences"]:
-        return differences.main(sys.argv[2:])
+    plain = _PLAIN.get("".join(sys.argv[1:2]))
+    if plain is not None:
+        return plain(sys.argv[2:])
     if sys.argv[1:2] == ["interference"]:
         if "--searched" in sys.argv:
             return interference_searched.main(sys.argv[2:])
@@ -100,22 +98,25 @@ def main() -> int:
     if sys.argv[1:2] == ["poison"]:
         asks = "--second-look" in sys.argv
         return poison.main(sys.argv[2:], _second_look() if asks else None)
-    if sys.argv[1:2] == ["streams"]:
-        return _play(sys.argv[2:])
-    if sys.argv[1:2] == ["trial"]:
-        return trial.main(sys.argv[2:])
     if sys.argv[1:] != ["noise"]:
         print(
             "usage: python -m tests.evals rules [FILE...] | context [FILE...] [--show]"
             " | differences [KORSTS.tsv]"
             " | interference [--sealed | FILE...] [--show | --searched | --judge (with LLM_MODEL)]"
             " | poison [FILE...] [--sealed] [--show] [--second-look (with LLM_MODEL)]"
+            " | likeness [--write] (with the extra `training`)"
             " | streams [FILE] [--show] | trial [FILE...] [--sealed] [--control]"
             " [--together] [--show]"
             " | noise (with LLM_MODEL)"
         )
         return 2
     return _told()
+
+
+def _likeness(arguments: list[str]) -> int:
+    from tests.evals import likeness  # it needs the extra `training`
+
+    return likeness.main(arguments)
 
 
 def _told() -> int:
@@ -129,6 +130,15 @@ def _told() -> int:
     print(noise.confusion(told))
     return 1 if wrong else 0
 
+
+_PLAIN: dict[str, Callable[[list[str]], int]] = {
+    "rules": rules.main,
+    "context": context.main,
+    "differences": differences.main,
+    "likeness": _likeness,
+    "streams": _play,
+    "trial": trial.main,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -56,6 +56,7 @@ class Judged:
     holds: Sequence[Finding]
     is_masked: bool
     seconds: float
+    findings: Sequence[Finding] = ()
 
     @property
     def is_stopped(self) -> bool:
@@ -91,7 +92,7 @@ def judge(piece: Piece) -> Judged:
     secret = any(one.code.startswith("secret.") for one in masked.findings)
     gone = piece.span is not None and piece.span not in masked.text
     holds = [one for one in findings if one.severity is ScreenSeverity.HOLD]
-    return Judged(piece, holds, piece.poisoned and secret and gone, seconds)
+    return Judged(piece, holds, piece.poisoned and secret and gone, seconds, findings)
 
 
 async def looked_at(judged: Sequence[Judged], look: Look) -> list[Judged]:

@@ -1,0 +1,172 @@
+"""Trains the model of `core/safety/likeness.py`, and tells how it judges hands it has not seen.
+
+`python -m tests.evals likeness` needs the extra `training`. Each hand is judged by a model of the
+others, together with the rules, as the screen does; `--write` trains one of all hands and writes
+it. The sealed hands are in none of it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+
+from core.domain.models import Kind, ScreenSeverity
+from core.entrypoints import evals
+from core.safety import likeness
+from core.safety.config import DEFAULT
+from core.safety.findings import severity_of
+from core.safety.screen import folded
+from tests.evals.poison import SETS, Piece, judge, pieces
+from tests.unit import test_screen, test_screen_clauses
+
+_LEAST_TEXTS = 2  # a feature of one text alone is chance
+_STRENGTH = 10.0  # of the training, against the shrinking of weights
+_MOST_FEATURES = 30_000
+_SCALE = 100
+_SHORTEST = 5
+_ORDINARY = (
+    ("search_*.jsonl", ("item",)),
+    ("differences.jsonl", ("a", "b")),
+    ("same.jsonl", ("a", "b")),
+    ("unlike.jsonl", ("a", "b")),
+    ("rules*.jsonl", ("text",)),
+    ("context*.jsonl", ("text", "description")),
+)
+ROUTING = Path(evals.__file__).parent
+
+
+@dataclass(frozen=True)
+class Model:
+    """The weights of features, and how rare they are."""
+
+    bias: float
+    adds: Mapping[str, float]
+    rarity: Mapping[str, float]
+
+    def score(self, text: str) -> float:
+        """Return the score of a text."""
+        known = [one for one in likeness.features(folded(text)) if one in self.adds]
+        length = math.sqrt(sum(self.rarity[one] ** 2 for one in known)) or 1.0
+        return self.bias + sum(self.adds[one] for one in known) / length
+
+
+def hands() -> dict[str, list[Piece]]:
+    """Return the texts of all open hands, and the examples that the tests hold the screen to."""
+    files = sorted([*SETS.glob("open/poison*.jsonl"), *SETS.glob("training/poison*.jsonl")])
+    found = {f"{path.parent.name}/{path.stem}": [*pieces([path])] for path in files}
+    harmful = [(text, True) for _, text in [*test_screen.HARMFUL, *test_screen_clauses.HARMFUL]]
+    plain = [(text, False) for text in [*test_screen.ORDINARY, *test_screen_clauses.ORDINARY]]
+    found["examples of the tests"] = [
+        Piece(text, "", "example", Kind.MEMORY, poisoned=is_harmful, span=text)
+        for text, is_harmful in [*harmful, *plain]
+    ]
+    return found
+
+
+def ordinary() -> list[Piece]:
+    """Return what the other open sets teach: most of what is learnt is no question of harm."""
+    texts = [text for name, keys in _ORDINARY for row in _rows(name) for text in _texts(row, keys)]
+    texts += [str(row["feedback"]) for row in _rows("routing-*.jsonl", ROUTING)]
+    found = [text for text in dict.fromkeys(texts) if len(text) > _SHORTEST]
+    return [Piece(text, "", "ordinary", Kind.MEMORY, poisoned=False, span=None) for text in found]
+
+
+def _rows(pattern: str, folder: Path = SETS / "open") -> Iterator[Mapping[str, object]]:
+    for path in sorted(folder.glob(pattern)):
+        for line in path.read_text("utf-8").splitlines():
+            yield json.loads(line)
+
+
+def _texts(row: Mapping[str, object], keys: Sequence[str]) -> Iterator[str]:
+    relevant = row.get("relevant")
+    for part in relevant if isinstance(relevant, list) else [row]:
+        yield from (text for key in keys if isinstance(text := part.get(key), str))
+
+
+def trained(texts: Sequence[Piece], most: int = _MOST_FEATURES) -> Model:
+    """Train on texts; of the features those that weigh most are kept, and trained once more."""
+    found = [likeness.features(folded(one.text)) for one in texts]
+    counts = Counter(name for names in found for name in names)
+    names = sorted(name for name, count in counts.items() if count >= _LEAST_TEXTS)
+    rarity = {name: math.log((1 + len(texts)) / (1 + counts[name])) + 1 for name in names}
+    is_harmful = [one.poisoned for one in texts]
+    weights, _ = _fitted(found, is_harmful, names, rarity)
+    if len(names) > most:
+        weigh = {n: abs(w) * math.sqrt(counts[n]) for n, w in zip(names, weights, strict=True)}
+        names = sorted(sorted(names, key=lambda name: -weigh[name])[:most])
+    weights, bias = _fitted(found, is_harmful, names, rarity)
+    adds = {name: weight * rarity[name] for name, weight in zip(names, weights, strict=True)}
+    return Model(bias, adds, {name: rarity[name] for name in names})
+
+
+def _fitted(
+    found: Sequence[set[str]],
+    is_harmful: Sequence[bool],
+    names: Sequence[str],
+    rarity: Mapping[str, float],
+) -> tuple[Sequence[float], float]:
+    places = {name: place for place, name in enumerate(names)}
+    rows, columns, values = [], [], []
+    for row, of in enumerate(found):
+        known = sorted(name for name in of if name in places)
+        length = math.sqrt(sum(rarity[name] ** 2 for name in known)) or 1.0
+        rows += [row] * len(known)
+        columns += [places[name] for name in known]
+        values += [rarity[name] / length for name in known]
+    matrix = csr_matrix((values, (rows, columns)), shape=(len(found), len(names)))
+    model = LogisticRegression(C=_STRENGTH, max_iter=4000).fit(matrix, np.array(is_harmful))
+    return [float(one) for one in model.coef_[0]], float(model.intercept_[0])
+
+
+def write(model: Model) -> None:
+    """Write a model where the program reads it."""
+    lines = [str(round(model.bias * _SCALE))]
+    for name in sorted(model.adds):
+        add, square = round(model.adds[name] * _SCALE), round(model.rarity[name] ** 2 * _SCALE)
+        if add:
+            lines.append(f"{name}\t{add}\t{square}")
+    likeness.WEIGHTS.write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print how each hand is judged by the others; with --write train on all instead."""
+    all_hands, plain = hands(), ordinary()
+    if "--write" in arguments:
+        write(trained([*plain, *(one for of in all_hands.values() for one in of)]))
+        return 0
+    total: Counter[tuple[bool, bool]] = Counter()
+    for name, texts in all_hands.items():
+        others = [one for other, of in all_hands.items() if other != name for one in of]
+        model = trained([*others, *plain])
+        judged = Counter((one.poisoned, _is_held(one, model)) for one in texts)
+        total += judged
+        print(f"{name:28}{_told(judged)}", flush=True)
+    print(f"{'all':28}{_told(total)}")
+    return 0
+
+
+def _is_held(one: Piece, model: Model) -> bool:
+    score = model.score(one.text)
+    found = [one for one in judge(one).findings if one.code != likeness.LIKELY]
+    ruled = any(
+        severity_of(one.code, DEFAULT) is ScreenSeverity.HOLD
+        and not likeness.is_calm(one.code, score)
+        for one in found
+    )
+    return ruled or judge(one).is_masked or likeness.is_likely(one.text, score)
+
+
+def _told(judged: Mapping[tuple[bool, bool], int]) -> str:
+    lines = []
+    for poisoned, word in ((True, "stopped"), (False, "held")):
+        found, missed = judged[poisoned, True], judged[poisoned, False]
+        lines.append(f"{word} {found} of {found + missed} ({found / max(1, found + missed):.2f})")
+    return ", ".join(lines)
