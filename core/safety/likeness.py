@@ -21,16 +21,17 @@ _NUMBER = "0"  # which number it is says nothing
 _RUNS = (2, 5)  # of letters in a word and the blanks around it
 _NEAR = 3  # words apart at most
 _STEM = 2  # syllables of a Korean word that two words near each other are known by
+FEW = 1000  # squares that each text has besides: what has few features says little
 _SCALE = 100  # of the numbers in the file, which are whole
 LIKELY = "harm.likely"
-# Of the hands that were not trained on, 1 in 200 harmless texts has a higher score.
-_ENOUGH = 1.6
+# Of the hands that were not trained on, 1 to 2 in 100 harmless texts score higher.
+_ENOUGH = 1.3
 _OF_MANY = 0.3
 _SHORTEST = 24  # characters; what is shorter has too few features
-# What rules find for these was harmless as often as one time in four, and of that most has such
-# a score; of what was harmful one in a hundred.
+# What rules find for these was harmless one time in three, and a quarter of that scores so low; of
+# what was harmful one in seventy does.
 _UNSURE = {"control.dropped", "control.limit", "payee.destination", "concealment.people"}
-_CALM = -1.5
+_CALM = -3.0
 
 
 class _Weights(NamedTuple):
@@ -62,12 +63,9 @@ def score(text: str) -> float:
     """Return how much a text (in lower case) reads like harmful ones; 0 is as like as not."""
     weights = _weights()
     known = [one for one in features(text) if one in weights.adds]
-    if not known:
-        return weights.bias
     adds, squares = weights.adds, weights.squares
-    return weights.bias + sum(adds[one] for one in known) / sqrt(
-        _SCALE * sum(squares[one] for one in known)
-    )
+    length = sum(squares[one] for one in known) + _SCALE * FEW
+    return weights.bias + sum(adds[one] for one in known) / sqrt(_SCALE * length)
 
 
 def is_likely(text: str, score: float, parts: int = 1) -> bool:

@@ -46,7 +46,7 @@ _CONTROLS = re.compile(
 )
 _LINE = 1000
 _BLOCK = re.compile(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)  # code is parsed
-_PART = 400  # a longer text says many things, and what it was trained on is no longer
+_PART = 300  # a longer text says many things, and what it was trained on is no longer
 _BLANKS = re.compile(r"\s+")
 
 

@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import yaml
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from core.domain.models import Kind, ScreenSeverity
-from core.entrypoints import evals
+from core.entrypoints import demo, evals
 from core.safety import likeness
 from core.safety.config import DEFAULT
 from core.safety.findings import severity_of
@@ -32,14 +33,21 @@ _STRENGTH = 10.0  # of the training, against the shrinking of weights
 _MOST_FEATURES = 30_000
 _SCALE = 100
 _SHORTEST = 5
+_PART = 300
 _ORDINARY = (
-    ("search_*.jsonl", ("item",)),
-    ("differences.jsonl", ("a", "b")),
-    ("same.jsonl", ("a", "b")),
-    ("unlike.jsonl", ("a", "b")),
-    ("rules*.jsonl", ("text",)),
-    ("context*.jsonl", ("text", "description")),
+    "search_*.jsonl",
+    "differences.jsonl",
+    "same.jsonl",
+    "unlike.jsonl",
+    "rules*.jsonl",
+    "context*.jsonl",
+    "interference-*.jsonl",
+    "streams.jsonl",
+    "trial-*.jsonl",
 )
+_DOCS = Path(__file__).parents[2] / "docs"
+_PAGES = ("tutorial/*.md", "how-to/[a-r]*.md", "reference/[a-q]*.md")  # none about the screen
+_DEMO = Path(demo.__file__).with_name("scenario.yaml")
 ROUTING = Path(evals.__file__).parent
 
 
@@ -54,7 +62,7 @@ class Model:
     def score(self, text: str) -> float:
         """Return the score of a text."""
         known = [one for one in likeness.features(folded(text)) if one in self.adds]
-        length = math.sqrt(sum(self.rarity[one] ** 2 for one in known)) or 1.0
+        length = math.sqrt(sum(self.rarity[one] ** 2 for one in known) + likeness.FEW)
         return self.bias + sum(self.adds[one] for one in known) / length
 
 
@@ -72,23 +80,47 @@ def hands() -> dict[str, list[Piece]]:
 
 
 def ordinary() -> list[Piece]:
-    """Return what the other open sets teach: most of what is learnt is no question of harm."""
-    texts = [text for name, keys in _ORDINARY for row in _rows(name) for text in _texts(row, keys)]
-    texts += [str(row["feedback"]) for row in _rows("routing-*.jsonl", ROUTING)]
-    found = [text for text in dict.fromkeys(texts) if len(text) > _SHORTEST]
+    """Return what other sets, the demo and the pages say: most of what is learnt is no harm.
+
+    Skills, tables and lists are among it, in parts as long as those that are judged.
+    """
+    folder = SETS / "open"
+    rows = [row for name in _ORDINARY for path in folder.glob(name) for row in _rows(path)]
+    rows += [row for path in sorted(ROUTING.glob("*.jsonl")) for row in _rows(path)]
+    rows.append(yaml.safe_load(_DEMO.read_text("utf-8")))
+    texts = [text for row in rows for text in _texts(row)]
+    texts += [path.read_text("utf-8") for name in _PAGES for path in sorted(_DOCS.glob(name))]
+    found = dict.fromkeys(part for text in texts for part in _parts(text))
     return [Piece(text, "", "ordinary", Kind.MEMORY, poisoned=False, span=None) for text in found]
 
 
-def _rows(pattern: str, folder: Path = SETS / "open") -> Iterator[Mapping[str, object]]:
-    for path in sorted(folder.glob(pattern)):
-        for line in path.read_text("utf-8").splitlines():
-            yield json.loads(line)
+def _rows(path: Path) -> Iterator[object]:
+    for line in path.read_text("utf-8").splitlines():
+        yield json.loads(line)
 
 
-def _texts(row: Mapping[str, object], keys: Sequence[str]) -> Iterator[str]:
-    relevant = row.get("relevant")
-    for part in relevant if isinstance(relevant, list) else [row]:
-        yield from (text for key in keys if isinstance(text := part.get(key), str))
+def _texts(value: object) -> Iterator[str]:
+    """Yield the texts of a document, those of short lists and objects as one text too."""
+    if isinstance(value, str):
+        yield value
+        return
+    inner = [*value.values()] if isinstance(value, dict) else value
+    if isinstance(inner, list):
+        yield " ".join(str(one) for one in inner if isinstance(one, str | int | float))
+        for one in inner:
+            yield from _texts(one)
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield whole lines, as many as a part has."""
+    part = ""
+    for line in text.splitlines():
+        if part and len(part) + len(line) > _PART:
+            yield part
+            part = ""
+        part = f"{part}\n{line}" if part else line
+    if len(part) > _SHORTEST:
+        yield part
 
 
 def trained(texts: Sequence[Piece], most: int = _MOST_FEATURES) -> Model:
@@ -117,7 +149,7 @@ def _fitted(
     rows, columns, values = [], [], []
     for row, of in enumerate(found):
         known = sorted(name for name in of if name in places)
-        length = math.sqrt(sum(rarity[name] ** 2 for name in known)) or 1.0
+        length = math.sqrt(sum(rarity[name] ** 2 for name in known) + likeness.FEW)
         rows += [row] * len(known)
         columns += [places[name] for name in known]
         values += [rarity[name] / length for name in known]
