@@ -110,10 +110,13 @@ def nothing_in(text: str) -> tuple[str, str] | None:
 def lesson_of(text: str) -> str:
     """Return the text without praise, failures and complaints beside a lesson."""
     parts = clauses(text)
-    lessons = [part for part in parts if _is_lesson(part) or not _is_noise(part)]
+    lessons = [part for part in parts if _is_lesson(part) or not _is_noise(part) or _COUNTS(part)]
     if has(text, Cue.SEQUENCE) or not lessons or len(lessons) == len(parts):
         return text
     return " ".join(lessons)
+
+
+_COUNTS = re.compile(r"\d").search  # what has a number may be part of a rule
 
 
 def _is_lesson(part: str) -> bool:
@@ -273,11 +276,15 @@ class Related:
 
 @dataclass(frozen=True)
 class View:
-    """The input of the rules: the candidate's text, its task, and the related items."""
+    """The input of the rules: the candidate's text, its task, and the related items.
+
+    `whole` is the text with what is no lesson: it may say when a rule holds.
+    """
 
     text: str
     task: str
     related: tuple[Related, ...]
+    whole: str = ""
 
     def named(self, *kinds: str) -> Related | None:
         """Return the related item of these kinds that the text names beyond doubt."""
@@ -312,7 +319,7 @@ class View:
 def decide(view: View) -> Call:
     """Return the call of the first rule that applies."""
     nothing = _nothing(view)
-    view = replace(view, text=lesson_of(view.text))
+    view = replace(view, text=lesson_of(view.text), whole=view.text)
     return (
         nothing
         or _detached(view)
@@ -383,6 +390,8 @@ def _procedure(view: View, cue: Cue) -> Call | None:
     is_about_skill = has(view.text, Cue.SKILL) or view.named("SKILL") is not None
     if not has(view.text, cue) and not (cue is Cue.PROCEDURE and is_about_skill):
         return None
+    if cue is Cue.SEQUENCE and len(rows_of(view.whole)) > 1:
+        return None  # `free for the first two hours, then $3` is no order of steps
     adds = has(view.text, Cue.ADD) or has(view.text, Cue.CHANGE)
     skill = view.best("SKILL", at_least=0.25 if has(view.text, Cue.ADD) else LIKE)
     if skill is not None and (adds or is_about_skill or _is_on(view.text, skill)):
@@ -401,7 +410,7 @@ def _is_on(text: str, skill: Related) -> bool:
 
 
 def _rule(view: View, *, number: bool) -> Call | None:
-    rows = rows_of(view.text)
+    rows = rows_of(view.whole)
     if not rows or any(row.is_number for row in rows) is not number or view.beside("MEMORY"):
         return None
     hit = _same_subject(view, rows[0])

@@ -69,6 +69,8 @@ def read_span(test: str) -> Span | None:
     if found := _RANGE.fullmatch(test.strip()):
         low, high = Decimal(found[2]), Decimal(found[3])
         return Span((low, int(found[1] != "[")), (high, int(found[4] == "]")))
+    if re.fullmatch(_NUMBER, test.strip()):
+        return Span((Decimal(test), 0), (Decimal(test), 1))
     return None
 
 

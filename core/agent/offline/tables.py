@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -11,7 +12,11 @@ from pydantic import JsonValue
 from core.agent.offline.spans import read_span, write_span
 from core.agent.offline.stated.reading import cases_in
 from core.agent.offline.stated.statement import Case, Condition
-from core.agent.offline.text import Cue, has, is_korean
+from core.agent.offline.text import is_korean
+
+_ALSO = re.compile(
+    r"또한|추가로|[가-힣]도 (?:받|필요|함께|같이)|\balso\b|\bas well\b|\bin addition\b", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ def rows_of(text: str) -> list[Row]:
     """
     cases = _stepped(cases_in(text), text)
     rows = [Row(case.when, case.then, case.sentence) for case in cases]
-    clash = bool(rows) and _policy(rows) == "COLLECT" and not has(text, Cue.ALSO)
+    clash = bool(rows) and _policy(rows) == "COLLECT" and not _ALSO.search(text)
     return [] if clash else rows
 
 
@@ -58,7 +63,7 @@ def _stepped(cases: list[Case], text: str) -> list[Case]:
 
     `50만원 이상은 임원, 10만원 이상은 팀장` means that one decides, unless a text says `also`.
     """
-    if has(text, Cue.ALSO) or any(len(case.when) != 1 for case in cases):
+    if _ALSO.search(text) or any(len(case.when) != 1 for case in cases):
         return cases
     stepped = list(cases)
     for at, case in enumerate(cases):

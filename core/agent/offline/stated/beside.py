@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.agent.offline.text import is_korean
+from core.agent.offline.text import Cue, has, is_korean
 
 # Korean.
 # What may be part of a rule, and how a sentence or clause ends that only tells of it.
@@ -171,7 +171,54 @@ ENGLISH_TOLD_LAST = re.compile(
 )
 
 
+# Complaints, pleas and closing words: they say no limit and no condition.
+_KOREAN_COMPLAINS = re.compile(
+    r"(?!.*(?:[가-힣](?<![라다으하지])면[ ,]|경우|때[는만 ]|예외|제외|다만|빼고"
+    r"|이상|이하|미만|초과|이내|부터|나머지|그 ?외"
+    r"|마다|누구나|무조건|만 (?:됩|돼|가능|받)|야 (?:합|해|됩|돼|되)|[은는] .*(?:안|못) ?[됐했받]))"
+    r"(?:(?:끝|이상입니다|수고하세요|참고(?:로만)?|그렇습니다)"
+    r"|.*(?:네|네요|던데요?|더라고요|더라구요|거든요|"
+    r"[았었였했됐셨갔왔났랐봤줬썼샀냈졌쳤렸혔겼](?:어요|습니다|는데요?|다고요))"
+    r"|(?:.*\s)?(?:자꾸|왜|또|맨날|매번|번번이|요즘|지금|어제|그제|오늘|아까|지난)\S*\s."
+    r"*(?:[어아해]요|습니다|고요|마세요)"
+    r"|.*(?:혼동|착오|실수|헷갈|섞|틀리|반대로|유의|신경|꼼꼼).*(?:바랍니다|주세요"
+    r"|마세요|드립니다|요))"
+)
+_ENGLISH_COMPLAINS = re.compile(
+    r"(?!.*(?:[$€£%]|\d|\b(?:if|unless|except|only|must|should|needs?|over|under"
+    r"|above|below|than|less|whenever|when|always|never"
+    r"|gets?(?! (?:upset|confus\w*|angry|annoyed|it|this|that|these|mixed))|pays?"
+    r"|costs?|any|all|both|every|otherwise(?<!said otherwise))\b))"
+    r"(?:.*\b(?:again|lol|please|sorry|thanks|cheers|last (?:week|month|time|night"
+    r"|year)|yesterday|today|this (?:week|morning|month)|wrong"
+    r"|annoy\w+|nonsense|mix\w*|confus\w+|upset|i've|we've|you've|keeps?|kept|told"
+    r"|bounced|let|got|had|was|were|did|didn't|said|gave"
+    r"|sent|put|charged|went|came|made|complain\w*|angry|honestly|that's (?:it|all))\b.*)"
+    r"|(?:please )?(?:stop|don't keep|quit|you keep|you've been) (?:telling|quoting|saying|sending"
+    r"|giving|charging|putting)\b(?!.*\b(?:if|when|unless|over|under)\b).*",
+    re.I,
+)
+
+
+# Whom or what a story was of: it may be the only one that the rule after it is for.
+_NARROWS = re.compile(
+    r"(?<![가-힣])(?:해외|국내|VIP|단골|신규|기존|법인|개인|회원|비회원|주말|평일"
+    r"|공휴일|도매|소매|야간|주간)"
+    r"|[가-힣][은는] (?:.* )?(?:안|못) ?[됐했받나되]"
+    r"|\b(?:was|were|is|are|it's|that's|only) (?:only )?(?:for|about)\b"
+)
+
+
+def narrows(sentence: str) -> bool:
+    """Whether a sentence beside a rule may say whom or what the rule is for."""
+    return _NARROWS.search(sentence) is not None
+
+
 def is_beside(sentence: str) -> bool:
     """Whether a sentence only greets, or tells what happened: no part of any rule."""
     beside = KOREAN_TOLD_BESIDE if is_korean(sentence) else ENGLISH_TOLD_BESIDE
-    return beside.fullmatch(sentence.strip(".!?~ㅠㅜ ")) is not None
+    complains = _KOREAN_COMPLAINS if is_korean(sentence) else _ENGLISH_COMPLAINS
+    plain = sentence.strip(".!?~ㅠㅜ ")
+    if has(plain, Cue.PRAISE) and not re.search(r"\d|면[ ,]|경우|\bif\b|\bwhen\b", plain):
+        return True
+    return any(one.fullmatch(plain) for one in (beside, complains))

@@ -1,471 +1,375 @@
-"""Conditions and outcomes of an English sentence: what stands before a verb, or after `if`."""
+"""English sentences as parts of a rule: a condition before its outcome, or after it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import pairwise
 
 from core.agent.offline.stated import english_words as w
-from core.agent.offline.stated.amounts import Amount, amounts
 from core.agent.offline.stated.beside import ENGLISH_TOLD_FIRST, ENGLISH_TOLD_LAST
-from core.agent.offline.stated.english_columns import (
-    about_of,
-    base_of,
-    beyond,
-    check_words,
-    counted,
-    outcome_of,
-    several_values,
-    split_cases,
-    stem_of,
-    subject_of,
-    tests_of,
-    with_column,
+from core.agent.offline.stated.english_conditions import (
+    FEW,
+    VERB,
+    compared,
+    conditions_of,
+    value_of,
 )
-from core.agent.offline.stated.statement import Case, Condition, NotARule, otherwise
+from core.agent.offline.stated.found import Found
+from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule, Part
 
-MAX_SUBJECT = 9  # words before a comparison that may be its subject
+_PREPOSED = re.compile(
+    r"^(?:if|when|whenever|once|for|any|all|every|each|on|in|with|where|should)\b", re.I
+)
+
+_TOO_MANY = 6  # words of a subject
 
 
 @dataclass(frozen=True)
-class _Head:
-    """The conditions that begin a clause, and where its outcome starts."""
-
+class _Clause:
     start: int
     end: int
-    whens: tuple[tuple[Condition, ...], ...] = ()
-    is_else: bool = False
-    is_none: bool = False
-    is_unless: bool = False
-    weak: bool = False
+    text: str
+    found: tuple[Found, ...]
+    joint: str = ""
+
+    @property
+    def lead(self) -> str:
+        """What stands before its first condition."""
+        return self.text[self.start : self.found[0].start].strip(" ,;:")
+
+    @property
+    def tail(self) -> str:
+        """What stands after its last condition."""
+        return self.text[self.found[-1].end : self.end].strip(" ,;:.")
+
+    @property
+    def words(self) -> str:
+        """Its words."""
+        return self.text[self.start : self.end].strip(" ,;:.")
 
 
-def cases_of(sentence: str, before: Sequence[Case] = ()) -> list[Case]:
-    """Return the cases of earlier sentences and those that this one states.
-
-    Raises NotARule for anything that is neither a condition nor an outcome.
-    """
-    text = " ".join(sentence.replace("’", "'").split()).rstrip(".! ")
-    for pattern, plain in w.PLAINER:
-        text = pattern.sub(plain, text)
-    while (lead := w.LEADS.match(text) or ENGLISH_TOLD_FIRST.match(text)) and lead.end():
-        text = text[lead.end() :]
+def parts_of(sentence: str, before: Sequence[Part]) -> tuple[list[Part], str]:
+    """Return the parts that a sentence states, and what it says it is about."""
+    text = sentence.strip(" .!~;")
+    for pattern in (w.LEADS, ENGLISH_TOLD_FIRST, w.LEADS):
+        if found := pattern.match(text):
+            text = text[found.end() :]
     text = ENGLISH_TOLD_LAST.sub("", text)
+    if exception := w.UNLESS.fullmatch(text):
+        return _excepted(exception, sentence, before), ""
+    if even := w.EVEN.fullmatch(text):
+        return _overriding(even, sentence), ""
+    if (
+        w.VAGUE.search(text)
+        or w.EXCEPT.search(text)
+        or re.search(r"[()?]", text)
+        or w.PLACED.search(text)
+    ):
+        raise NotARule("a judgement or an exception")
     about = ""
-    if label := w.LABEL.match(text):
-        about, text = about_of(label["label"]), text[label.end() :]
-    if w.VAGUE.search(text):
-        raise NotARule("a judgement or an approximation")
-    cases = _Reader(text, sentence, list(before), about).read()
-    check_words(text, cases)
-    return cases
+    if topic := w.TOPIC.match(text):
+        about, text = topic["topic"], text[topic.end() :]
+    if (label := w.LABEL.match(text)) and not list(compared(text[: label.end()])):
+        about, text = label["about"], text[label.end() :]
+    if (
+        not before
+        and not VERB.search(text)
+        and not re.search(r"\d", text)
+        and len(text.split()) <= _TOO_MANY
+    ):
+        return [], text
+    limits = [one.one for one in compared(text) if one.one.is_ordered]
+    if (
+        limits
+        and not any(one.unit or one.kind != "number" for one in limits)
+        and w.HOUR.search(text)
+    ):
+        raise NotARule("a number that may be an hour")
+    asks = bool(re.match(r"(?:who|what|which|how|where)\b", about, re.I))
+    parts = _spread(text, sentence) or _Sentence(text, sentence, asks=asks).parts()
+    return [replace(part, topic=about if topic else "") for part in parts], about
 
 
-class _Reader:
-    def __init__(self, text: str, sentence: str, cases: list[Case], about: str) -> None:
+def _overriding(found: re.Match[str], sentence: str) -> list[Part]:
+    """Return the part of `Even if the bill is over $1000, gold members pay nothing`."""
+    conditions = [*compared(found["when"])]
+    if len(conditions) != 1 or w.VAGUE.search(sentence) or w.EXCEPT.search(found["then"]):
+        raise NotARule("an exception of several conditions")
+    (part,) = _Sentence(found["then"], sentence).parts()
+    if len(part.when) != 1 or part.when[0].kind != "string":
+        raise NotARule("an exception for nobody told")
+    group = replace(
+        part.when[0],
+        test=re.sub(r" (?:members|accounts|orders|customers)\"", '"', part.when[0].test),
+    )
+    one = _named(conditions[0], found["when"][: conditions[0].start])
+    return [replace(part, when=(one, group), overrides=True)]
+
+
+def _spread(text: str, sentence: str) -> list[Part]:
+    """Return the parts of `The cap is $250 in London and $150 in all other cities`."""
+    found = [*w.SPREAD.finditer(text)]
+    if (
+        len(found) < 2
+        or found[-1].end() < len(text)
+        or [*compared(text)]
+        or re.search(r"\d", text[: found[0].start()])
+    ):
+        return []
+    parts = []
+    for one, after in pairwise([*found, None]):
+        if one is None or (
+            after and text[one.end() : after.start()].strip(" ,") not in {"", "and"}
+        ):
+            raise NotARule("a clause that states no rule")
+        value = one["value"].strip(" ,")
+        rest = w.ELSE.fullmatch(f"in {value}") or w.ELSE.fullmatch(value)
+        when = Condition("", "-", ELSE) if rest else value_of("", value)
+        parts.append(Part((when,), _outcome(one["then"]), sentence))
+    return parts
+
+
+def _verb(words: str) -> re.Match[str] | None:
+    """Return the verb after the first word, past nouns that may be verbs: `lab reports get`."""
+    for verb in VERB.finditer(words, len(words.partition(" ")[0])):
+        after = words[verb.end() :].strip()
+        is_noun = verb[0].endswith("s") and (VERB.match(after) or after[:1].isdigit())
+        if verb[0].lower() in w.SURE or not is_noun:
+            return verb
+    return None
+
+
+def _excepted(found: re.Match[str], sentence: str, before: Sequence[Part]) -> list[Part]:
+    """Return the parts of what holds in general, and of the exception with its own outcome."""
+    if before or w.VAGUE.search(sentence):
+        raise NotARule("an exception to several cases")
+    parts = _Sentence(found["base"], sentence).parts()
+    value = w.FILLER.sub("", found["value"])
+    if len(parts) != 1 or re.search(r"\d|,|\b(?:or|and|if)\b", value):
+        raise NotARule("an exception to several cases, or of several conditions")
+    one = value_of("exception", value)
+    general = replace(parts[0], when=(*parts[0].when, one.negated))
+    return [general, replace(parts[0], when=(*parts[0].when, one), then=_outcome(found["then"]))]
+
+
+class _Sentence:
+    def __init__(self, text: str, sentence: str, *, asks: bool = False) -> None:
         self._text = text
-        self._about = about
         self._sentence = sentence
-        self._cases = cases
-        self._amounts = amounts(text, korean=False)
+        self._asks = asks
 
-    def read(self) -> list[Case]:
-        """Return the cases, earlier ones included."""
-        if split := w.SPLIT.fullmatch(self._text):
-            if self._cases:
-                raise NotARule("two outcomes that may be one")
-            return split_cases(split, self._sentence)
-        if first := self._first_turned():
-            return first
-        heads = self._heads()
-        is_base = bool(heads) and heads[0].start > 0 and heads[0].is_unless and not self._cases
-        if is_base:
-            self._cases.append(Case((), base_of(self._text[: heads[0].start]), self._sentence))
-        is_turned = not heads or heads[0].start or (heads[0].weak and w.INSIDE.search(self._text))
-        if is_turned and not is_base:
-            return self._turned()
-        if len(heads) == 1 and not self._cases:
-            self._add(*self._limited(heads[0]))
+    def parts(self) -> list[Part]:
+        """Return the parts of the sentence."""
+        parts: list[Part] = []
+        for clause in _clauses(self._text, asks=self._asks):
+            if parts and len(clause.found) == 1 and not clause.lead and not clause.tail:
+                parts[-1] = replace(parts[-1], when=(*parts[-1].when, clause.found[0].one))
+            elif clause.found:
+                parts += self._conditional(clause)
+            elif named := self._category(clause.words, bool(parts)):
+                part = self._part((_valued(named[0]),), named[1], clause)
+                parts.append(replace(part, trumps=w.TRUMPS.search(named[1]) is not None))
+            elif parts and not re.search(r"\d", clause.words) and not VERB.search(clause.words):
+                more = _outcome(f"{parts[-1].then}, {clause.words}")
+                same = parts[-1].then
+                parts = [replace(part, then=more) if part.then == same else part for part in parts]
+            else:
+                raise NotARule("a clause that states no rule")
+        return parts
+
+    def _part(
+        self, when: Sequence[Condition], then: str, clause: _Clause, *, weak: bool = False
+    ) -> Part:
+        joins = "but" if re.search(r"\bbut\b", clause.joint) else ""
+        return Part(tuple(when), _outcome(then), self._sentence, joins=joins, is_weak=weak)
+
+    def _conditional(self, clause: _Clause) -> list[Part]:
+        if w.TRUMPS.search(clause.words):
+            raise NotARule("a limit whatever else holds")
+        lead, tail = clause.lead, clause.tail
+        weak = False
+        if tail:
+            subject, then = lead, tail
+            if (not _PREPOSED.match(lead) and _states(lead)) or w.ASTRAY.match(tail):
+                raise NotARule("an outcome on both sides")
         else:
-            for head, following in zip_longest(heads, heads[1:]):
-                self._add(head, following.start if following else len(self._text))
-        self._check_columns()
-        return self._cases
-
-    def _add(self, head: _Head, end: int) -> None:
-        """Add the cases of a head whose outcome ends there."""
-        outcome = outcome_of(self._text[head.start if head.is_none else head.end : end])
-        whens = (otherwise(self._cases),) if head.is_else else head.whens
-        if head.is_else and not self._cases:
-            raise NotARule("others than nobody")
-        if head.is_unless:
-            whens = self._excepted(head)
-        if not head.weak and not head.is_else and w.SOME.match(outcome):
-            raise NotARule("an outcome for some of them")
-        if head.weak and w.UP_TO.search(outcome):
-            raise NotARule("a limit of its own for each group")
-        self._cases += [Case(when, outcome, self._sentence, head.weak) for when in whens]
-
-    def _check_columns(self) -> None:
-        """Raise NotARule where a number is that of some among several."""
-        for one in self._earlier():
-            column = re.sub(r"\s*\([^)]*\)$", "", one.column)
-            is_limit = one.kind != "string" and one.test != "0"
-            if is_limit and " " in column and w.NARROWING.match(column):
-                raise NotARule("what it is about is a condition too")
-
-    def _first_turned(self) -> list[Case]:
-        """Read `Delivery is free over $50, under that it's $5`: an outcome, its limit, and more."""
-        comma = w.SEPARATE.search(self._text)
-        if comma is None or self._cases:
-            return []
-        first = self._text[: comma.start()]
-        try:
-            cases = _Reader(first, self._sentence, [], self._about).turned()
-            rest = self._text[comma.end() :]
-            return _Reader(rest, self._sentence, cases, self._about).read() if rest else []
-        except NotARule:
-            return []
-
-    def turned(self) -> list[Case]:
-        """Return the case of an outcome before its limit. Raises NotARule if it is none."""
-        for match in w.LIMITED.finditer(self._text):
-            if not w.BARE_LIMIT.match(self._text, match.end()):
-                continue
-            read = self._number(match.end(), [], turned=True)
-            if read is not None and read[1] == len(self._text):
-                outcome = self._text[: match.start()]
-                is_term = self._text[match.end() :].lower().startswith("within")
-                if not w.PREDICATE.search(outcome) or (is_term and not w.STATE.search(outcome)):
-                    break
-                return [Case((read[0],), outcome_of(outcome), self._sentence)]
-        raise NotARule("no condition")
-
-    def _limited(self, head: _Head) -> tuple[_Head, int]:
-        """Read `provided the destination is domestic` after the one outcome of a sentence."""
-        end = len(self._text)
-        for match in w.PROVIDED.finditer(self._text, head.end):
-            known = [one for when in head.whens for one in when]
-            read = self._one(match.end(), known, is_if=True)
-            if read is not None and read[1] == end:
-                whens = tuple((*when, read[0]) for when in head.whens)
-                return replace(head, whens=whens, weak=False), match.start()
-        return head, end
-
-    def _excepted(self, head: _Head) -> tuple[tuple[Condition, ...], ...]:
-        """Take an exception out of the case before it, and return when it applies."""
-        if not head.start and len(head.whens) == 1 and len(head.whens[0]) == 1:
-            return ((head.whens[0][0].negated,),)
-        if len(self._cases) != 1 or len(head.whens) != 1 or len(head.whens[0]) != 1:
-            raise NotARule("an exception to more than one condition")
-        last, (exception,) = self._cases[-1], head.whens[0]
-        self._cases[-1] = replace(last, when=(*last.when, exception.negated), weak=False)
-        return ((*last.when, exception),)
-
-    def _heads(self) -> list[_Head]:
-        starts = [0, *(match.end() for match in w.SEPARATOR.finditer(self._text))]
-        heads: list[_Head] = []
-        for start in starts:
-            if heads and start <= heads[-1].end:
-                continue
-            head = (
-                self._else(start)
-                or self._same(start, heads)
-                or self._conditions(start, heads)
-                or self._category(start, heads)
-            )
-            if head is not None:
-                heads.append(head)
-        return heads
-
-    def _else(self, start: int) -> _Head | None:
-        match = w.ELSE.match(self._text, start)
-        if match is None:
-            return None
-        return _Head(start, match.end(), is_else=True, is_none=bool(match["none"]))
-
-    def _same(self, start: int, heads: Sequence[_Head]) -> _Head | None:
-        """Read `anything lighter` after a weight: the other side of the last limit."""
-        match = w.SAME.match(self._text, start)
-        known = [*self._earlier(), *(one for head in heads for when in head.whens for one in when)]
-        last = next((one for one in reversed(known) if one.kind != "string"), None)
-        if match is None or last is None:
-            return None
-        sign = "<" if match["down"] else ">"
-        turned = beyond(last, sign) if ".." in last.test else last.negated
-        if not turned.test.startswith(sign):
-            raise NotARule("it compares with the same side")
-        if "at or" in match[0].lower() and "=" not in turned.test:
-            raise NotARule("it compares with the same side")
-        if limit := w.AND_UP_TO.match(self._text, match.end()):
-            other = next((one for one in self._amounts if one.start == limit.end()), None)
-            if other is None or other.kind != last.kind or sign == "<":
-                raise NotARule("two limits that do not go together")
-            low = "[" if "=" in turned.test else "("
-            turned = replace(turned, test=f"{low}{turned.test.split(' ')[1]}..{other.text}]")
-            return _Head(start, other.end, ((turned,),))
-        return _Head(start, match.end(), ((turned,),))
-
-    def _conditions(self, start: int, heads: Sequence[_Head]) -> _Head | None:
-        """Read `If the parcel weighs more than 20 kg and it's abroad,` or `Orders over 5 kg`."""
-        lead = w.IF.match(self._text, start)
-        at = lead.end() if lead else start
-        is_unless = bool(lead and lead["unless"])
-        is_if = is_unless or bool(lead and (lead["if"] or lead["even"]))
-        known = [when for head in heads for part in head.whens for when in part]
-        read = self._chain(at, known, is_if=is_if)
-        if read is None:
-            return None
-        whens, end = read
-        dated = all(one.kind in {"date", "time"} for when in whens for one in when)
-        is_later = bool(heads or self._cases or self._about) or dated or is_if
-        outcome = self._outcome_start(end, later=is_later)
-        if outcome is None:
-            return None
-        if lead and lead["even"] and (who := self._category(outcome, heads)):
-            whens = [[*when, *who.whens[0]] for when in whens]
-            outcome = who.end
-        return _Head(start, outcome, tuple(tuple(when) for when in whens), is_unless=is_unless)
-
-    def _chain(
-        self, at: int, known: Sequence[Condition], *, is_if: bool, turned: bool = False
-    ) -> tuple[list[list[Condition]], int] | None:
-        """Read conditions that `and` or `or` joins, and where they end."""
-        read = self._number(at, known, turned=turned) if turned else None
-        read = read or self._one(at, known, is_if=is_if)
-        if read is None:
-            return None
-        whens, end, links = [[read[0]]], read[1], set[bool]()
-        while True:
-            joined = w.AND.match(self._text, end) or w.WHICH.match(self._text, end)
-            other = w.OR.match(self._text, end)
-            link = joined or other
-            following = self._one(link.end(), [*known, *whens[-1]], is_if=is_if) if link else None
-            if following is None or link is None:
-                break
-            links.add(other is None)
-            whens = [*whens, [following[0]]] if other else [*whens[:-1], [*whens[-1], following[0]]]
-            end = following[1]
-        if len(links) > 1:
+            subject, then, weak = _split(lead)
+            is_left = clause.found[0].one.kind == ELSE
+            if weak and not self._asks and not is_left and not (_states(then) or VERB.match(then)):
+                raise NotARule("a noun and a number")
+        when = [_named(clause.found[0], subject)]
+        for one, other in pairwise(clause.found):
+            gap = self._text[one.end : other.start]
+            if {verb.lower() for verb in VERB.findall(gap)} - w.COPULAS:
+                raise NotARule("an outcome between conditions")
+            when.append(_named(other, gap))
+        if when[0].kind == ELSE and w.NOBODY.match(self._text, clause.found[0].start):
+            then = f"no {then}"
+        either = [bool(re.match(r",? or\b", gap)) for gap in _gaps(clause)]
+        if any(either) and not all(either):
             raise NotARule("conditions of which nobody can tell how they go together")
-        return whens, end
+        if any(either):
+            return [self._part((one,), then, clause) for one in when]
+        return [self._part(when, then, clause, weak=weak)]
 
-    def _category(self, start: int, heads: Sequence[_Head]) -> _Head | None:
-        """Read `Gold members` of `Gold members get 15% off`, or `Tickets marked urgent`."""
-        several = w.SEVERAL.match(self._text, start) if not start else None
-        if several is not None:
-            column, values = several_values(several["who"])
-            listed = ", ".join(f'"{value}"' for value in values)
-            return _Head(start, several.end(), ((Condition(column, listed, "string"),),), weak=True)
-        if except_for := w.EXCEPT_FOR.match(self._text, start):
-            column, value = except_for["who"], except_for["value"]
-            condition = Condition(column, f'"{value}"', "string")
-            return _Head(start, except_for.end(), ((condition,),), is_unless=True)
-        if (clause := w.RELATIVE.match(self._text, start)) and not re.search(r"\d", clause[0]):
-            if w.NO_GROUP.search(clause[0]) or w.WITHIN.search(clause["value"]):
-                raise NotARule("a group that nobody can tell")
-            condition = Condition(clause["who"], f'"{clause["value"]}"', "string")
-            return _Head(start, clause.end(), ((condition,),))
-        match = w.CATEGORY.match(self._text, start)
-        if match is None or re.search(r"(?<![A-Z])\d", match[0]):
+    def _category(self, words: str, follows: bool) -> tuple[str, str] | None:
+        """Return the value and the outcome of a clause that names some of several."""
+        plain = re.sub(r"^(?:for|the|any|all|an?)\s+", "", words, flags=re.I)
+        plain = re.sub(r"^(?:the|any|all)\s+", "", plain, flags=re.I)
+        if re.match(r"(?:not|no|please|nor)\b", words, re.I):
             return None
-        who = [word for word in match["who"].split() if word.lower() not in w.ARTICLES]
-        if not who:
-            return None
-        known = [one for head in heads for when in head.whens for one in when]
-        column = next((o.column for o in [*known, *self._earlier()] if o.kind == "string"), "")
-        if match["value"]:
-            told = {stem_of(one.column): one.column for one in (*known, *self._earlier())}
-            column = told.get(stem_of(" ".join(who)), " ".join(who))
-            value = f"{match['how'] or ''} {match['value']}".strip()
-        elif len(who) == 1:
-            column, value = column or "who", who[0]
-        else:
-            column = column if column and who[-1].lower() in {"ones", column.lower()} else who[-1]
-            value = " ".join(who[:-1])
-        if w.COMPARATIVE.search(value) or (not match["value"] and w.NO_GROUP.search(value)):
-            raise NotARule("a group that nobody can tell")
-        condition = Condition(column, tests_of(value.removeprefix("not ")), "string")
-        condition = condition.negated if value.startswith("not ") else condition
-        return _Head(start, match.end(), ((condition,),), weak=not match["value"])
-
-    def _one(
-        self, at: int, known: Sequence[Condition], *, is_if: bool
-    ) -> tuple[Condition, int] | None:
-        if known and (has := w.AND_HAS.match(self._text, at)):
-            return counted(has), has.end()
-        return self._number(at, known) or (self._is(at, known) if is_if else None)
-
-    def _number(
-        self, at: int, known: Sequence[Condition], *, turned: bool = False
-    ) -> tuple[Condition, int] | None:
-        """Read `orders over 1,000 KRW` from `at` on, with what may stand between it and a verb."""
-        one = next((amount for amount in self._amounts if amount.start >= at), None)
-        if one is None:
-            return None
-        before = self._text[at : one.start]
-        if re.search(
-            r"[,;:.]\s|\b(?:and|or|then|to|must|should|need|needs|get|gets|pay|pays)\b.*\s\w",
-            re.sub("up to(?: and including)?|at or (?=[abou])|equal to or", "", before),
-        ):
-            return None
-        compared = (
-            self._range(before, one)
-            or self._double(before, one)
-            or self._compared(before, one, known, turned=turned)
-        )
-        if compared is None:
-            return None
-        test, words, end, unit = compared
-        if (
-            len(words.split()) > MAX_SUBJECT
-            or w.SAYS_ALL.search(words)
-            or w.PLACED.search(words)
-            or w.WITHIN.search(words)
-            or w.DENIED.search(words)
-        ):
-            return None
-        counted = (
-            None if unit or one.unit or one.kind != "number" else w.THINGS.match(self._text, end)
-        )
-        end = counted.end() if counted else end
-        what = w.OF_WHAT.match(self._text, end)
-        post = what or w.POST.match(self._text, end)
-        tail = post[0] if post else ""
-        if w.PLACE.search(tail):
-            return None
-        whole = f"{before} {tail}"
-        thing = counted[0].strip() if counted else ""
-        condition = Condition("", test, one.kind, unit or one.unit or thing)
-        condition = with_column(condition, words, tail, whole, [*self._earlier(), *known])
-        if thing and thing not in condition.column and not w.PERSONS.search(thing):
-            condition = replace(condition, column=f"{condition.column} {thing}")
-        return self._prefixed(condition, known), end + len(tail)
-
-    def _prefixed(self, condition: Condition, known: Sequence[Condition]) -> Condition:
-        """Return a condition whose new column says what its sentence is about."""
-        column = condition.column
-        told = [one.column for one in (*self._earlier(), *known)]
-        if column in told:
-            return condition
-        longer = [name for name in told if stem_of(name).endswith(f" {stem_of(column)}")]
-        if longer or not self._about or self._about.lower() in column.lower():
-            return replace(condition, column=longer[0] if longer else column)
-        return replace(condition, column=f"{self._about} {column}")
-
-    def _double(self, before: str, low: Amount) -> tuple[str, str, int, str] | None:
-        """Read `over 400 and up to 900 kg`."""
-        high = next((amount for amount in self._amounts if amount.start >= low.end), None)
-        if high is None or low.kind != high.kind:
-            return None
-        lead = w.LOWER.search(before)
-        upper = w.UPPER.fullmatch(self._text[low.end : high.start])
-        if lead is None or upper is None or (low.unit and high.unit and low.unit != high.unit):
-            return None
-        brackets = "[" if lead["with"] else "(", ")" if upper["without"] else "]"
-        test = f"{brackets[0]}{low.text}..{high.text}{brackets[1]}"
-        return test, before[: lead.start()], high.end, high.unit or low.unit
-
-    def _range(self, before: str, low: Amount) -> tuple[str, str, int, str] | None:
-        high = next((amount for amount in self._amounts if amount.start >= low.end), None)
-        if high is None or not w.RANGE.fullmatch(self._text[low.end : high.start]):
-            return None
-        if low.kind != high.kind or (low.unit and high.unit and low.unit != high.unit):
-            return None
-        lead = w.RANGES.search(before)
-        words = before[: lead.start()] if lead else before
-        if "and" in self._text[low.end : high.start] and not (lead and lead["between"]):
-            return None
-        return f"[{low.text}..{high.text}]", words, high.end, high.unit or low.unit
-
-    def _compared(
-        self, before: str, one: Amount, known: Sequence[Condition], *, turned: bool
-    ) -> tuple[str, str, int, str] | None:
-        for sign, words in w.AFTER:
-            if match := re.compile(words, re.I).match(self._text, one.end):
-                lead = re.sub(r"\bfrom\s*$", "", before, flags=re.I)
-                unit = w.COUNTED.match(self._text, match.end())
-                return f"{sign} {one.text}", lead, unit.end() if unit else match.end(), ""
-        for sign, words in w.BEFORE:
-            match = re.search(rf"\b(?:{words})\s*(?:the )?$", before, re.I)
-            if match is None:
-                continue
-            if one.kind == "number" and self._is_moment(match[0], one, known, turned=turned):
-                continue
-            if sign == ">=" and match[0].lower().startswith("from") and one.kind == "number":
-                continue
-            return f"{sign} {one.text}", before[: match.start()], one.end, ""
+        verb = _verb(plain)
+        if verb and len(plain[: verb.start()].split()) <= 4:
+            value = plain[: verb.start()].strip()
+            if w.INSIDE.search(value) or w.PLACES.search(value):
+                raise NotARule("a condition in what is named")
+            if not re.search(
+                r"\d|^(?:it|you|we|they|he|she|this|that|there|i)$|\b(?:to|of)$", value, re.I
+            ):
+                return value, plain[verb.start() :]
+        gapped = w.GAPPED_VALUE.match(plain)
+        if gapped and follows and not w.PLACES.search(gapped["value"]):
+            return gapped["value"].strip(), gapped["then"]
         return None
 
-    def _is_moment(
-        self, word: str, one: Amount, known: Sequence[Condition], *, turned: bool
-    ) -> bool:
-        """Whether `after` a number is no comparison: only one of days that are spoken of is."""
-        spoken = turned or any(
-            other.unit == one.unit and one.unit for other in (*self._earlier(), *known)
+
+def _split(lead: str) -> tuple[str, str, bool]:
+    """Return what a condition is of, the outcome before it, and whether nothing parts them."""
+    for cut in reversed([*w.SPLIT.finditer(f"{lead} ")]):
+        subject = lead[cut.end() :]
+        if cut.start() and len(subject.split()) <= FEW and not _states(subject):
+            return subject, lead[: cut.start()], False
+    if not lead.strip():
+        raise NotARule("a condition without an outcome")
+    return "", lead, True
+
+
+def _gaps(clause: _Clause) -> list[str]:
+    return [clause.text[one.end : other.start] for one, other in pairwise(clause.found)]
+
+
+def _states(words: str) -> bool:
+    """Whether words before a condition hold an outcome."""
+    if re.match(r"(?:so |then )?(?:if|when|whenever|once|should)\b", words, re.I):
+        return w.GIVEN.search(words) is not None
+    _, _, rest = re.sub(r"^(?:an?|the|any|our) ", "", words, flags=re.I).partition(" ")
+    if w.GIVEN.search(words) or (not _PREPOSED.match(words) and w.COPULA.search(rest)):
+        return True
+    return bool(
+        VERB.search(" ".join(word for word in rest.split() if word.lower() not in w.GENERIC))
+    )
+
+
+def _valued(value: str) -> Condition:
+    if outside := re.fullmatch(r"(?P<what>[\w ]+?) not (?:from|in|on) (?P<where>[\w ]+)", value):
+        return value_of(outside["what"], outside["where"], no=True)
+    return value_of("", value)
+
+
+def _named(found: Found, lead: str) -> Condition:
+    """Return a condition with the column that the words before and after it name."""
+    one = found.one
+    plain = [word for word in re.findall(r"[\w'-]+", lead) if word.lower() not in w.GENERIC]
+    said = " ".join([*plain, *(word for word in found.head.split() if word not in w.GENERIC)])
+    if one.kind in {ELSE, BEYOND}:
+        if plain:
+            raise NotARule("words before what is left")
+        return one
+    if len(said.split()) > _TOO_MANY or re.search(r"\d", said):
+        raise NotARule("a story before a condition")
+    if one.is_ordered and w.NARROWING.search(said):
+        raise NotARule("what it is of is a condition too")
+    if not one.is_ordered:
+        return replace(one, column="?" if one.column == "?" else f"{said} {one.column}".strip())
+    return replace(one, column=said)
+
+
+def _clauses(text: str, *, asks: bool) -> list[_Clause]:
+    """Return the clauses of a sentence; one that ends in a condition goes on in the next."""
+    found = _told(text, sorted(conditions_of(text), key=lambda one: one.start))
+    clauses: list[_Clause] = []
+    start, joint = 0, ""
+    breaks = [*w.BREAK.finditer(text)]
+    for match in breaks:
+        if any(one.start < match.end() and match.start() < one.end - 1 for one in found):
+            continue
+        clause = _clause(text, start, match.start(), found, joint)
+        if not (asks and clause.found and clause.lead) and not _ends(
+            clause, text[match.end() :], match[0], found, match.end()
+        ):
+            continue
+        clauses.append(clause)
+        start, joint = match.end(), match[0]
+    clauses.append(_clause(text, start, len(text), found, joint))
+    return [clause for clause in clauses if clause.words]
+
+
+def _told(text: str, found: list[Found]) -> list[Found]:
+    """Leave out limits that are outcomes: `everything else within 24` says what the others are."""
+    for one, other in pairwise(found):
+        if (
+            one.one.kind == ELSE
+            and other.one.is_ordered
+            and not text[one.end : other.start].strip()
+            and not text[other.end :].strip(" .,")
+        ):
+            return [each for each in found if not each.one.is_ordered]
+    return found
+
+
+def _clause(text: str, start: int, end: int, found: Sequence[Found], joint: str) -> _Clause:
+    return _Clause(start, end, text, tuple(one for one in found if start <= one.start < end), joint)
+
+
+def _ends(clause: _Clause, rest: str, joint: str, found: Sequence[Found], at: int) -> bool:
+    """Whether a clause ends at a break, rather than go on behind it."""
+    if ":" in joint:
+        return False
+    if clause.found:
+        is_whole = bool(clause.tail) or _states(clause.lead)
+    else:
+        is_whole = bool(
+            VERB.search(clause.words)
+            or w.GIVEN.search(clause.words)
+            or w.GAPPED.match(clause.words)
         )
-        return word.lower().startswith(("before", "by")) or (
-            word.lower().startswith("after") and not spoken
+    if not is_whole:
+        return False
+    following = next((one for one in found if one.start >= at), None)
+    ahead = re.split(r"[,;]", rest)[0]
+    if following and following.start < at + len(ahead):
+        if (
+            w.POSTPOSED.match(ahead)
+            and not clause.found
+            and not ahead[following.end - at :].strip()
+        ):
+            return False
+        return not (
+            re.search(r"\band\b", joint, re.I)
+            and clause.found
+            and not clause.tail
+            and following.one.kind not in {ELSE, BEYOND}
+            and not _states(f"x {ahead[: following.start - at]}")
+            and not ahead[following.end - at :].strip()
         )
+    if (alike := w.GAPPED.match(ahead)) and f" {alike['by']} " in clause.words:
+        return True
+    if re.search(r"\band\b", joint) and not VERB.search(ahead) and not w.GIVEN.search(ahead):
+        return False
+    first = ahead.split(" ", 1)[0]
+    return not VERB.fullmatch(first) and len(ahead.split()) > 1
 
-    def _is(self, at: int, known: Sequence[Condition]) -> tuple[Condition, int] | None:
-        """Read `the customer is a VIP` or `it's going abroad` from `at` on."""
-        if has := w.HAS.match(self._text, at):
-            there = '"none"' if has["no"] or has["lacks"] else '"present"'
-            return Condition(has["value"], there, "string"), has.end()
-        match = w.IS.match(self._text, at) or w.DOES.match(self._text, at)
-        if match is None:
-            return None
-        words = match["who"].split()
-        value = match["value"].strip()
-        if len(words) > MAX_SUBJECT or not value:
-            return None
-        column = (
-            ""
-            if match.re is w.DOES and match["who"].lower() in w.LINKS
-            else subject_of(match["who"])
-        )
-        same = [one for one in [*self._earlier(), *known] if one.kind == "string"]
-        if match.re is w.DOES:
-            column = column or value.split()[0]
-        if not column and same:
-            column = same[-1].column
-        condition = Condition(column or "case", tests_of(value), "string")
-        return condition.negated if match["not"] else condition, match.end()
 
-    def _outcome_start(self, end: int, *, later: bool) -> int | None:
-        """Return where an outcome starts; a later one may lack its verb (`over 5 kg the van`)."""
-        rest = self._text[end:]
-        match = re.match(r"\s*(?:,\s*(?:then\s+)?|:\s*|\s+then\s+|\s+-+\s+)", rest, re.I)
-        if match:
-            return end + match.end()
-        if later and w.LATER.match(rest):
-            return end
-        word = re.match(r"\s+([\w']+)", rest)
-        if word is None or not re.fullmatch(w.VERB, word[1], re.I):
-            return None
-        return end
-
-    def _turned(self) -> list[Case]:
-        """Read `Use the freight desk if the parcel weighs more than 20 kg`."""
-        for match in w.TURNED.finditer(self._text):
-            is_if = match[0].strip(" ,").lower() not in {"for", "on", "to", ""}
-            read = self._chain(match.end(), [], is_if=is_if, turned=True)
-            is_bare = not match[0].strip()
-            if is_bare and not w.GIVEN.match(self._text):
-                continue
-            rest = self._text[read[1] :] if read is not None else ""
-            other = w.OTHERWISE.fullmatch(rest)
-            if read is not None and (other or not rest.strip()):
-                outcome = outcome_of(self._text[: match.start()])
-                self._cases += [Case(tuple(when), outcome, self._sentence) for when in read[0]]
-                if other:
-                    left = otherwise(self._cases)
-                    self._cases.append(Case(left, outcome_of(other["then"]), self._sentence))
-                return self._cases
-        raise NotARule("no condition")
-
-    def _earlier(self) -> list[Condition]:
-        return [condition for case in self._cases for condition in case.when]
+def _outcome(text: str) -> str:
+    """Return a text as an outcome. Raises NotARule if it has a condition of its own."""
+    plain = re.sub(r"^(?:then|and|it's|is|that's)?[\s,:]+", "", f" {text.strip(' .,;:')}")
+    _, *others = re.split(r", | and (?=[a-z]+ \w+ )", plain)
+    if re.search(r", and (?!then\b)", plain) or any(
+        w.GIVEN.search(other) and VERB.search(other) for other in others
+    ):
+        raise NotARule("an outcome with another clause")
+    if not re.search(r"\w", plain) or w.INSIDE.search(plain) or w.PLACED.search(plain):
+        raise NotARule("no outcome, or one with a condition of its own")
+    return plain

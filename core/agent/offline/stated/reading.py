@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from core.agent.offline.stated import english, korean
-from core.agent.offline.stated.beside import is_beside
-from core.agent.offline.stated.statement import Case, NotARule, in_one_unit
+from core.agent.offline.stated.beside import is_beside, narrows
+from core.agent.offline.stated.joining import joined
+from core.agent.offline.stated.statement import Case, NotARule, Part
 from core.agent.offline.text import clauses, is_korean
 
 # Rules are said in short sentences. Endings are tried at every syllable, which takes the square of
@@ -14,9 +16,9 @@ from core.agent.offline.text import clauses, is_korean
 MAX_SENTENCE = 300
 MAX_TEXT = 2_000
 # `Children are not allowed on that ward`, after a sentence that told which.
-REFERS = re.compile(
+_REFERS = re.compile(
     r"\b(?:that|this|those|these|such|the same) (?!means?\b|is\b|one\b)[a-z]+|\bthere\b(?!'s)"
-    r"|\bthe other\b"
+    r"|\bthe other\b|\bon it\b"
     r"|(?:^|\s)(?:그|이|저|해당|같은) [가-힣]|거기|그쪽|이런|그런",
     re.I,
 )
@@ -27,35 +29,36 @@ def cases_in(text: str) -> list[Case]:
 
     A sentence without a subject is about the subject of the one before it.
     """
+    sentences = clauses(text) if len(text) <= MAX_TEXT else []
+    if any(len(sentence) > MAX_SENTENCE for sentence in sentences):
+        return []
+    beside = [is_beside(one) for one in sentences]
+    stated = [one for one, aside in zip(sentences, beside, strict=True) if not aside]
     try:
-        cases: list[Case] = []
-        is_alone = True
-        sentences = clauses(text) if len(text) <= MAX_TEXT else []
-        if any(len(sentence) > MAX_SENTENCE for sentence in sentences):
-            return []
-        for sentence in sentences:
-            if is_beside(sentence):
-                is_alone = False
-                continue
-            read = korean.cases_of if is_korean(sentence) else english.cases_of
-            cases = read(sentence, cases)
-        _check(cases, is_alone=is_alone)
-        return in_one_unit(cases)
+        cases = joined(*_parts(stated))
+        _check_story(cases, [one for one in sentences if one not in stated], beside[:1] != [True])
     except NotARule:
         return []
+    return cases
 
 
-def _check(cases: list[Case], *, is_alone: bool) -> None:
-    """Raise NotARule for a statement about one group of people or things and no other."""
-    if not is_alone and (len(cases) == 1 or any(REFERS.search(case.then) for case in cases)):
+def _parts(sentences: Sequence[str]) -> tuple[list[Part], str]:
+    """Return the parts of sentences, and what they are said to be about."""
+    parts: list[Part] = []
+    about = ""
+    for sentence in sentences:
+        read = korean.parts_of if is_korean(sentence) else english.parts_of
+        found, told = read(sentence, parts)
+        if not found and parts:
+            raise NotARule("a sentence that states no rule")
+        about = about or told
+        parts += found
+    return parts, about
+
+
+def _check_story(cases: Sequence[Case], stories: Sequence[str], is_first: bool) -> None:
+    """Raise NotARule where what was told beside a rule may be a condition of it."""
+    if any(map(narrows, stories)):
+        raise NotARule("a story of some of them")
+    if not is_first and (len(cases) == 1 or any(_REFERS.search(case.then) for case in cases)):
         raise NotARule("what was told before may be a condition")
-    columns = [{condition.column for condition in case.when} for case in cases]
-    for case, mine in zip(cases, columns, strict=True):
-        if case.weak and sum(mine <= other or not other for other in columns) < 2:
-            raise NotARule("a fact about one group")
-    for case in cases:
-        names = [condition.column for condition in case.when]
-        if len(set(names)) < len(names):
-            raise NotARule("two conditions on one column")
-    if any(not case.when for case in cases[:-1]):
-        raise NotARule("more after what is left")

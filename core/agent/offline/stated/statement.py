@@ -1,20 +1,84 @@
-"""What a sentence states: conditions, and what follows from them."""
+"""What a sentence states: parts of conditions and outcomes, and the cases of a table."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import NamedTuple
 
-_FLIPPED = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
 _TIMES = {
     ("년", "개월"): 12, ("주", "일"): 7, ("일", "시간"): 24, ("시간", "분"): 60, ("분", "초"): 60,
     ("year", "month"): 12, ("week", "day"): 7, ("day", "hour"): 24, ("hour", "minute"): 60,
     ("minute", "second"): 60, ("kg", "g"): 1000, ("톤", "kg"): 1000, ("km", "m"): 1000,
     ("m", "cm"): 100, ("GB", "MB"): 1000, ("L", "mL"): 1000,
 }  # fmt: skip
+TIMES = frozenset(
+    [
+        "년",
+        "개월",
+        "주",
+        "일",
+        "시간",
+        "분",
+        "초",
+        "year",
+        "month",
+        "week",
+        "day",
+        "hour",
+        "minute",
+        "second",
+        "night",
+    ]
+)
+_COMPARED = re.compile(r"(<=|>=|<|>) (.+)")
+_RANGE = re.compile(r"([\[(])(.+)\.\.(.+)([\])])")
+ELSE, BEYOND = "else", "beyond"  # kinds of conditions that only other parts can tell
 
 
 class NotARule(Exception):
     """A text says more than rows of a table can hold, or too little."""
+
+
+class Ends(NamedTuple):
+    """The ends of an interval, None where it has none, and whether they belong to it."""
+
+    low: str | None = None
+    low_in: bool = False
+    high: str | None = None
+    high_in: bool = False
+
+    @property
+    def test(self) -> str:
+        """Return it as a FEEL unary test."""
+        if self.low is not None and self.high is not None:
+            if self.low == self.high:
+                return self.low
+            opens, closes = "[" if self.low_in else "(", "]" if self.high_in else ")"
+            return f"{opens}{self.low}..{self.high}{closes}"
+        if self.low is not None:
+            return f"{'>=' if self.low_in else '>'} {self.low}"
+        return f"{'<=' if self.high_in else '<'} {self.high}"
+
+
+def ends_of(test: str) -> Ends | None:
+    """Return the ends of an interval written as a test; None if it is none."""
+    if found := _COMPARED.fullmatch(test):
+        if found[1].startswith(">"):
+            return Ends(low=found[2], low_in=found[1] == ">=")
+        return Ends(high=found[2], high_in=found[1] == "<=")
+    if found := _RANGE.fullmatch(test):
+        return Ends(found[2], found[1] == "[", found[3], found[4] == "]")
+    if test.startswith(("not(", '"')):
+        return None
+    return Ends(test, True, test, True)
+
+
+def size(limit: str) -> tuple[Decimal, str]:
+    """Return what orders limits of one column: numbers, or dates and times as they are written."""
+    return (Decimal(0), limit) if limit[0].isalpha() else (Decimal(limit), "")
 
 
 @dataclass(frozen=True)
@@ -32,71 +96,108 @@ class Condition:
     @property
     def negated(self) -> Condition:
         """Return the condition that holds wherever this one does not."""
+        flipped = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
         sign, _, rest = self.test.partition(" ")
-        if sign in _FLIPPED:
-            return replace(self, test=f"{_FLIPPED[sign]} {rest}")
+        if sign in flipped:
+            return replace(self, test=f"{flipped[sign]} {rest}")
         if self.test.startswith("not("):
             return replace(self, test=self.test[4:-1])
         return replace(self, test=f"not({self.test})")
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether it compares a number, a date or a time."""
+        return self.kind in {"number", "date", "time"}
+
 
 @dataclass(frozen=True)
-class Case:
-    """One row as stated. Without conditions it is what remains (`otherwise`).
+class Part:
+    """A clause of a rule: its conditions and outcome; `topic` is what it is said to be about.
 
-    A `weak` one names somebody or something (`gold members get …`): a rule only beside another.
+    `joins` says how it follows on the one before: "but" if against it.
     """
 
     when: tuple[Condition, ...]
     then: str
     sentence: str
-    weak: bool = False
+    topic: str = ""
+    joins: str = ""
+    overrides: bool = False
+    is_group: bool = False
+    is_only: bool = False
+    is_weak: bool = False
+    is_crisp: bool = False
+    trumps: bool = False
+
+    @property
+    def is_rest(self) -> bool:
+        """Whether it holds for all that is left."""
+        return any(one.kind == ELSE for one in self.when)
 
 
-def in_one_unit(cases: list[Case]) -> list[Case]:
-    """Return the cases with one unit per column, the smaller one. Raises NotARule if none is."""
-    units: dict[str, set[str]] = {}
-    for case in cases:
-        for condition in case.when:
-            units.setdefault(condition.column, set()).add(condition.unit)
-    small = {column: _smallest(found) for column, found in units.items()}
-    return [
-        replace(case, when=tuple(_in(one, small[one.column]) for one in case.when))
-        for case in cases
-    ]
+@dataclass(frozen=True)
+class Case:
+    """One row as stated. Without conditions it is what remains (`otherwise`)."""
+
+    when: tuple[Condition, ...]
+    then: str
+    sentence: str
 
 
-def _smallest(units: set[str]) -> str:
-    if len(units) == 1:
-        return next(iter(units))
-    for large, small in _TIMES:
-        if units == {large, small}:
-            return small
-    raise NotARule("numbers of different units")
+def both(one: Condition, other: Condition) -> Condition:
+    """Return two limits of one column as an interval."""
+    mine, theirs = ends_of(one.test), ends_of(other.test)
+    if mine is None or theirs is None:
+        raise NotARule("two conditions on one column")
+    lower, upper = (mine, theirs) if mine.low is not None else (theirs, mine)
+    if lower.low is None or lower.high is not None or upper.high is None or upper.low is not None:
+        raise NotARule("two limits that make no interval")
+    if size(lower.low) >= size(upper.high):
+        raise NotARule("an empty interval")
+    return replace(one, test=Ends(lower.low, lower.low_in, upper.high, upper.high_in).test)
 
 
-def _in(condition: Condition, unit: str) -> Condition:
+def beyond(conditions: Sequence[Condition], way: str) -> Condition:
+    """Return the condition of what lies above (`up`) or below all of the others."""
+    spans = [ends for one in conditions if (ends := ends_of(one.test)) is not None]
+    limits = [(one.high, one.high_in) if way == "up" else (one.low, one.low_in) for one in spans]
+    known = [(limit, inside) for limit, inside in limits if limit is not None]
+    if not known or (len(known) < len(limits) and len(limits) == 1):
+        raise NotARule("nothing to lie beyond of")
+    if len(known) < len(limits):
+        raise NotARule("a side that is taken")
+    pick = max if way == "up" else min
+    limit, inside = pick(known, key=lambda one: size(one[0]))
+    ends = (
+        Ends(low=limit, low_in=not inside) if way == "up" else Ends(high=limit, high_in=not inside)
+    )
+    return replace(conditions[-1], test=ends.test)
+
+
+def in_unit(condition: Condition, unit: str) -> Condition:
+    """Return a condition on a number in a smaller unit. Raises NotARule if it has none of it."""
+    if condition.unit in {unit, ""}:
+        return replace(condition, unit=unit)
     factor = _TIMES.get((condition.unit, unit))
-    if factor is None:
-        return condition
-    parts = condition.test.split(" ")
-    numbers = [str(int(part) * factor) if part.isdigit() else part for part in parts]
-    if numbers == parts:
-        raise NotARule("a number that cannot be put in the unit of the others")
-    return replace(condition, test=" ".join(numbers), unit=unit)
+    ends = ends_of(condition.test)
+    if factor is None or ends is None:
+        raise NotARule("numbers of different units")
+    low, high = (None if end is None else f"{(Decimal(end) * factor).normalize():f}"
+                 for end in (ends.low, ends.high))  # fmt: skip
+    return replace(condition, unit=unit, test=Ends(low, ends.low_in, high, ends.high_in).test)
 
 
-def otherwise(cases: list[Case]) -> tuple[Condition, ...]:
-    """Return the conditions under which none of the cases holds; none where only order can say."""
-    columns = {condition.column for case in cases for condition in case.when}
-    if not cases or any(len(case.when) != 1 for case in cases):
-        return ()
-    if len(columns) != 1:
-        return ()
-    only = [case.when[0] for case in cases]
-    if len(only) == 1:
-        return (only[0].negated,)
-    if any(one.test.startswith("not(") for one in only):
-        return ()
-    tests = ", ".join(dict.fromkeys(one.test for one in only))
-    return (replace(only[0], test=f"not({tests})"),)
+def is_convertible(one: str, other: str) -> bool:
+    """Whether numbers of both units can be of one column."""
+    return not one or not other or one == other or (one, other) in _TIMES or (other, one) in _TIMES
+
+
+def smaller(units: Sequence[str]) -> str:
+    """Return the unit into which numbers of all the others can be put."""
+    known = [unit for unit in dict.fromkeys(units) if unit]
+    for unit in known:
+        if all(other == unit or (other, unit) in _TIMES for other in known):
+            return unit
+    if not known:
+        return ""
+    raise NotARule("numbers of different units")
