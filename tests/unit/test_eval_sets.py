@@ -55,6 +55,7 @@ OPEN_ALONE: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "poison_d": POISON,
     "poison_e": POISON,
     "rules_c": FIELDS["rules"],
+    "rules_d": FIELDS["rules"],
     "trial-c": TRIAL,
 }
 SEALED_ALONE: Mapping[str, tuple[set[str], tuple[str, ...]]] = {

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.evals.rules import counts, judge, says_the_same
+from tests.evals.rules import SETS, counts, judged, read, says_the_same
 
-# What was reached: right tables at least, wrong ones at most (one of the sealed set is judged
-# wrong, which is to become none), and memories kept at least.
-REACHED = {"open": (74, 0, 29), "sealed": (2, 1, 10)}
+# What was reached: right tables at least, wrong ones at most (which are to become none; that of
+# `rules_c` is judged so for its words alone), and memories kept at least.
+REACHED = {
+    "open/rules.jsonl": (76, 0, 29),
+    "open/rules_c.jsonl": (25, 1, 14),
+    "open/rules_d.jsonl": (131, 0, 39),
+    "sealed/rules.jsonl": (6, 1, 10),
+}
 LIMIT = [{"when": {"금액": "> 100"}, "then": {"결재": "팀장"}},
          {"when": {"금액": "<= 100"}, "then": {"결재": "담당자"}}]  # fmt: skip
 
@@ -16,7 +21,7 @@ LIMIT = [{"when": {"금액": "> 100"}, "then": {"결재": "팀장"}},
 @pytest.mark.parametrize("hand", REACHED)
 def test_rules_as_people_say_them_are_stored_right_or_whole(hand: str) -> None:
     right, wrong, kept = REACHED[hand]
-    found = counts(judge(hand))
+    found = counts(judged(read(SETS / hand)))
     assert found["right"] >= right
     assert found["wrong"] <= wrong
     assert found["kept as a memory"] >= kept
