@@ -12,7 +12,7 @@ from core.adapters.postgres.queries import Pool, connection
 from core.adapters.postgres.scoped_search import PostgresTaskMatches
 from core.adapters.postgres.search import PostgresSearch
 from core.adapters.postgres.vectors import PostgresVectors
-from core.agent.local_embeddings import LOCAL_VECTORS
+from core.agent.local_embeddings import local_vectors
 from core.domain.models import Agent, Kind
 from core.knowledge.context.rendering import render
 from core.knowledge.context.selection import select
@@ -65,7 +65,7 @@ async def at(size: int, count: int) -> list[Figure]:
         async with local_model() as model:
             if model is None:
                 return figures
-            vectors = PostgresVectors(pool, LOCAL_VECTORS)
+            vectors = PostgresVectors(pool, local_vectors())
             await vectors.enlist()
             await vectors.begin(DIMENSION, 0.0)
             await meaning.fill(pool, size, DIMENSION)

@@ -18,7 +18,7 @@ from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool, connection, transaction
 from core.adapters.postgres.search import PostgresSearch, drop_document, index_document
 from core.adapters.postgres.vectors import PostgresVectors
-from core.agent.local_embeddings import LOCAL_VECTORS
+from core.agent.local_embeddings import local_vectors
 from core.domain.ports import Embeddings, Ranking
 from core.knowledge.search.documents import SearchDocument
 from tests.benchmarks import meaning
@@ -35,7 +35,7 @@ INSERTS = 200
 TARGET_MS = 25.0
 MEANING_MS = 70.0
 MOST_TOKENS = 20
-DIMENSION = 384
+DIMENSION = 896
 WARMING = 30
 SEEN_MS = 100.0
 GROWTH = 2.0
@@ -81,7 +81,7 @@ async def with_meaning(home: Path, pool: Pool, size: int, queries: int) -> list[
     async with local_model() as model:
         if model is None:
             return []
-        vectors = PostgresVectors(pool, LOCAL_VECTORS)
+        vectors = PostgresVectors(pool, local_vectors())
         await vectors.enlist()
         await vectors.begin(DIMENSION, 0.0)
         await meaning.fill(pool, size, DIMENSION)

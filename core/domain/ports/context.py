@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from core.domain.models import Agent, Kind, KnownText
-from core.domain.models.context import TaskMatch
+from core.domain.models import Agent, Kind
+from core.domain.models.context import TaskMatch, TaskMeaning
 
 
 class TaskMatches(Protocol):
@@ -31,7 +31,7 @@ class Meant(Protocol):
         agent_id: str | None,
         limits: Mapping[Kind, int],
         skills: Sequence[str],
-    ) -> Sequence[KnownText] | None:
+    ) -> TaskMeaning | None:
         """Return the items of each kind nearest in meaning; None if no model answers in time.
 
         Of skills only those on the agent's list, `skills`, are looked at.

@@ -14,6 +14,7 @@ import structlog
 from core.domain.errors import ConfigurationError, InvalidInput, ModelDown
 from core.domain.messages import Message, joined
 from core.domain.models import Hit, Kind, KnownText, Nearby
+from core.domain.models.context import TaskMeaning
 from core.domain.models.vectors import Vector
 from core.domain.ports import Embeddings, Ranking, Vectors
 from core.knowledge.search.hits import make_hit
@@ -133,6 +134,7 @@ class FusedSearch:
     `embeddings` is called before the first query; its errors propagate. After a failed query the
     model is not asked for a pause that grows to a minute: a search must not wait for it.
     `tells_near`: its closeness is comparable with that of the model that duplicates were tuned on.
+    `small_talk` measures how near the vector of a query is to what people ask anybody.
     """
 
     def __init__(
@@ -144,6 +146,7 @@ class FusedSearch:
         timeout: float,
         clock: Callable[[], float],
         tells_near: bool = False,
+        small_talk: Callable[[Vector], float | None] | None = None,
     ) -> None:
         self._words = words
         self._vectors = vectors
@@ -151,6 +154,7 @@ class FusedSearch:
         self._timeout = timeout
         self._clock = clock
         self._tells_near = tells_near
+        self._small_talk = small_talk
         self._cached: OrderedDict[tuple[str, bool], Vector] = OrderedDict()
         self._failures = 0
         self._again_at = float("-inf")
@@ -194,7 +198,7 @@ class FusedSearch:
         agent_id: str | None,
         limits: Mapping[Kind, int],
         skills: Sequence[str],
-    ) -> Sequence[KnownText] | None:
+    ) -> TaskMeaning | None:
         """Return the items of each kind nearest in meaning; None if no model answers in time.
 
         Of skills only those on the agent's list, `skills`, are looked at.
@@ -215,7 +219,10 @@ class FusedSearch:
                 for kind, limit in limits.items()
             )
         )
-        return [known for near in found for known in near]
+        return TaskMeaning(
+            items=tuple(known for near in found for known in near),
+            small_talk=self._small_talk(vector) if self._small_talk else None,
+        )
 
     async def _meaning(
         self, text: str, scope: _Scope, limit: int, *, is_query: bool = True
