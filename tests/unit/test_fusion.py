@@ -79,8 +79,15 @@ def test_a_hit_says_when_it_came_by_meaning() -> None:
 
 def test_a_score_is_the_greater_of_both_and_never_rises_further_down() -> None:
     fused = fuse_hits([hit("a", 0.2), hit("b", 0.1)], [known("c", 0.8), known("b", 0.6)], 5)
-    assert [(one.id, one.score) for one in fused] == [("b", 0.8), ("a", 0.8), ("c", 0.8)]
+    assert [(one.id, one.score) for one in fused] == [("b", 0.8), ("c", 0.8), ("a", 0.2)]
     assert fuse_hits([hit("a", 0.2)], [], 5)[0].score == 0.2
+
+
+def test_of_two_in_one_place_the_better_match_comes_first() -> None:
+    weak, sure = [hit("words", 0.2)], [hit("words", 0.5)]
+    meant = [known("meaning", 0.5)]
+    assert [one.id for one in fuse_hits(weak, meant, 5)] == ["meaning", "words"]
+    assert [one.id for one in fuse_hits(sure, meant, 5)] == ["words", "meaning"]
 
 
 def test_items_of_two_kinds_with_one_id_stay_two() -> None:
