@@ -25,7 +25,6 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from core.domain.errors import ConfigurationError, InvalidInput
 from core.domain.messages import Message
 from core.domain.models.vectors import Vector
-from core.knowledge.context.small_talk import SMALL_TALK
 from core.knowledge.embedding_backfill import UNRELATED
 from core.knowledge.search.vectors import KOREAN_SHARE, hangul_share, mean, unit
 
@@ -42,6 +41,75 @@ PIECE_CHARS = 1_000  # a query waits for one piece of a batch, 1.5 s at most, no
 _LEAST_CHARS = 16
 _FLAGS = ("avx2", "fma")
 _CPU = Path("/proc/cpuinfo")
+
+# What people ask anybody, and need nothing known for: one of each matter that assistants are asked
+# about in general, the same in both languages.
+SMALL_TALK = (
+    "Recommend a film for tonight.",
+    "Give me a recipe for dinner.",
+    "Tell me a joke.",
+    "Write a short poem about autumn.",
+    "Write a short story.",
+    "What is the capital of Australia?",
+    "Who won the world cup in 1998?",
+    "Where does this word come from?",
+    "Translate this sentence into French.",
+    "Is this sentence grammatically correct?",
+    "How do I center a div in CSS?",
+    "Explain recursion in Python.",
+    "Why is the sky blue?",
+    "What is the weather like tomorrow?",
+    "How far is the moon from the earth?",
+    "Solve this equation for x.",
+    "Suggest a name for my cat.",
+    "How can I sleep better?",
+    "What exercises can I do at home?",
+    "Plan a weekend trip to the coast.",
+    "What is the meaning of life?",
+    "When did the second world war end?",
+    "Convert 10 miles to kilometres.",
+    "What should I give my mother for her birthday?",
+    "How do I get a stain out of a shirt?",
+    "Summarise the plot of Hamlet.",
+    "What is the difference between a virus and a bacterium?",
+    "Which book should I read next?",
+    "How do I keep houseplants alive?",
+    "Help me with my child's homework.",
+    "How do I stay motivated?",
+    "What is a synonym of happy?",
+    "오늘 밤에 볼 영화 추천해 줘.",
+    "저녁 요리 레시피 알려 줘.",
+    "농담 하나 해 줘.",
+    "가을에 대한 짧은 시를 써 줘.",
+    "짧은 이야기 하나 지어 줘.",
+    "호주의 수도가 어디야?",
+    "1998년 월드컵은 누가 우승했어?",
+    "이 단어의 어원이 뭐야?",
+    "이 문장을 영어로 번역해 줘.",
+    "이 문장 맞춤법이 맞아?",
+    "CSS로 가운데 정렬은 어떻게 해?",
+    "파이썬에서 재귀가 뭐야?",
+    "하늘은 왜 파란색이야?",
+    "내일 날씨 어때?",
+    "지구에서 달까지 거리가 얼마야?",
+    "이 방정식 좀 풀어 줘.",
+    "고양이 이름 지어 줘.",
+    "잠을 잘 자려면 어떻게 해야 해?",
+    "집에서 할 수 있는 운동 알려 줘.",
+    "주말에 바다로 여행 갈 코스 짜 줘.",
+    "인생의 의미가 뭐야?",
+    "2차 세계 대전은 언제 끝났어?",
+    "10마일은 몇 킬로미터야?",
+    "엄마 생일 선물로 뭐가 좋을까?",
+    "셔츠에 묻은 얼룩은 어떻게 지워?",
+    "햄릿 줄거리 요약해 줘.",
+    "바이러스와 세균은 뭐가 달라?",
+    "다음에 읽을 책 추천해 줘.",
+    "화분이 자꾸 죽는데 어떻게 키워?",
+    "아이 숙제 좀 도와줘.",
+    "의욕이 없을 때 어떻게 해?",
+    "행복하다의 비슷한 말이 뭐야?",
+)
 
 _ONE_AT_A_TIME = Lock()  # the libraries do not say that threads may share a model
 

@@ -13,6 +13,7 @@ import pytest
 from core.agent.embeddings import build_embeddings
 from core.agent.local_embeddings import (
     MOST_TOKENS,
+    SMALL_TALK,
     LocalEmbeddings,
     Part,
     cut,
@@ -20,7 +21,6 @@ from core.agent.local_embeddings import (
 )
 from core.domain.errors import ConfigurationError, InvalidInput
 from core.domain.models.vectors import Vector
-from core.knowledge.context.small_talk import SMALL_TALK
 from core.knowledge.embedding_backfill import UNRELATED
 from core.knowledge.search.vectors import cosine
 from tests.support.waiting import SOON
