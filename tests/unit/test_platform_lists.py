@@ -189,6 +189,7 @@ def test_a_version_is_raised_as_the_mode_says(
 ) -> None:
     assert next_version(*before) == after
     assert newest(["1.9.0", None, "draft", "1.10.0", "1.2"]) == "1.10.0"
+    assert newest(["draft", None, ""]) is None
 
 
 def test_a_table_keeps_its_id_where_that_is_a_uuid() -> None:

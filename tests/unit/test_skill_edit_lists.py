@@ -43,6 +43,7 @@ def replaced(text: str, heading: str) -> str:
         ("- a\r\n- b\r\n", "c", "- a\r\n- b\r\n- c\r\n"),
         ("- a\r- b\r", "c", "- a\r- b\r- c\r"),
         ("- a\n-\n", "c", "- a\n-\n- c\n"),
+        ("- a\n-      code\n", "c", "- a\n-      code\n- c\n"),
         ("- a\n\n      code\n", "c", "- a\n\n      code\n- c\n"),
         ("1. first\n\ntext\n\n- a\n", "c", "1. first\n\ntext\n\n- a\n- c\n"),
         ("- a\n### B\n\n- of b\n", "c", "- a\n- c\n\n### B\n\n- of b\n"),

@@ -112,6 +112,10 @@ def test_a_heading_that_the_author_repeats_is_not_doubled() -> None:
     assert after == HEAD + BODY.replace("Run `it`  daily.", "Weekly.")
 
 
+def test_another_heading_with_nothing_below_is_a_subsection() -> None:
+    assert "## Steps\n\n### Later\n" in edited(skill(), replace("Steps", "### Later\n")).document
+
+
 def test_crlf_documents_stay_crlf() -> None:
     document = (HEAD + BODY).replace("\n", "\r\n")
     after = edited(skill(document), insert("Usage", "One.\nTwo."), replace("Details", "New.\n"))

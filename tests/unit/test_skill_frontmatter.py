@@ -207,6 +207,8 @@ def test_what_a_field_was_is_replaced_and_removed_with_all_its_lines() -> None:
     assert both == RICH.replace(own, 'metadata:\n  author: kim\n  version: "2.0"\n')
     first = set_field(RICH, "metadata.author", "lee")
     assert first == RICH.replace(own, 'metadata:\n  author: lee\n  version: "1.0"\n')
+    one = set_field(RICH, "metadata.version", None)
+    assert one == RICH.replace(own, "metadata:\n  author: kim\n")
     assert set_field(RICH, "metadata", "team: ops\nsince: 2026") == RICH.replace(
         own, 'metadata:\n  team: ops\n  since: "2026"\n'
     )

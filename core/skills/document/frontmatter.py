@@ -245,11 +245,11 @@ def _with_lines(document: str, key: str, entry: str, value: object) -> str:
 def _lines_of(source: str, key: str, node: Node) -> tuple[int, int]:
     """Return where the lines of a top-level key begin and end."""
     entry = re.compile(_ENTRY.format(indent="", key=re.escape(key)), re.MULTILINE)
-    found = [match.start() for match in entry.finditer(source[: node.start + 1])]
-    if not found:
+    found = entry.search(source[: node.start + 1])  # a key stands once: the reader refuses others
+    if found is None:
         raise BundleInvalid(Message("head.no_edit"))
     after = source.find("\n", max(node.end - 1, node.start))
-    return found[-1], len(source) if after < 0 else after + 1
+    return found.start(), len(source) if after < 0 else after + 1
 
 
 def _entry(key: str, value: _Value | None) -> str:
