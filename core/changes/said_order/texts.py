@@ -83,7 +83,7 @@ def settled(
         theirs = [before[at] for at in range(start, end) if later.theirs[at]]
         if start == end:
             start = end = _before_theirs(start, later, edits[number - 1].end if number else 0)
-        if theirs and not new and len(theirs) == end - start:
+        if not new and len(theirs) == end - start:
             left += sorted(mine)
         made[start:end] = [*new, *theirs]
     return made, list(dict.fromkeys(reversed(left)))
