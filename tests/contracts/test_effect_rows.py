@@ -1,0 +1,599 @@
+"""The effect of one item on one agent counts its own rows: not another's, nor of another kind."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import product
+
+import pytest
+
+from core.adapters.postgres.queries import Pool
+from core.adapters.postgres.uses import PostgresEffects, PostgresLookBack
+from core.domain.models import Kind
+from core.domain.models.effect import (
+    Action,
+    EffectFilter,
+    EndedPiece,
+    Only,
+    Proposal,
+    ProposalStatus,
+)
+from core.domain.reserved import WORKER_AGENT
+from tests.support.seeding import AT, put_all
+
+Row = tuple[str, dict[str, object]]
+DAY = timedelta(days=1)
+KINDS = ("MEMORY", "DMN_RULE")
+# Every item id, every agent and both kinds are there in each tenant.
+WHOSE = [*product("tu", "ab", KINDS, "mn")]
+
+
+def whose(tenant: str, agent: str, kind: str, item: str) -> dict[str, object]:
+    return {"tenant_id": tenant, "agent_id": agent, "kind": kind, "item_id": item}
+
+
+def known(tenant: str, agent: str, kind: str, item: str, **more: object) -> Row:
+    names = {"name": f"{kind} {item}", "name_key": f"{kind} {item}", "same_key": f"{kind} {item}"}
+    return "knowledge_versions", whose(tenant, agent, kind, item) | names | {
+        "valid_from": AT
+    } | more
+
+
+def use(tenant: str, agent: str, kind: str, item: str, **more: object) -> Row:
+    row = {"way": "shown", "day": AT.date(), "first_at": AT, "last_at": AT, "times": 1, **more}
+    return "uses", whose(tenant, agent, kind, item) | row
+
+
+def complaint(number: int, *of: str, **more: object) -> Row:
+    row = {"feedback_id": f"f{number:02}", "said_at": AT + number * DAY, "came": "back", **more}
+    return "complaints", whose(*of) | row
+
+
+def outcome(number: int, tenant: str, agent: str, success: bool, at: object = AT) -> Row:
+    row = {"id": number, "tenant_id": tenant, "agent_id": agent, "success": success, "at": at}
+    return "outcomes", row
+
+
+@pytest.fixture
+def effects(pool: Pool) -> PostgresEffects:
+    return PostgresEffects(pool)
+
+
+ITEMS = [
+    known("t", "a", "MEMORY", "m"),
+    known("t", "b", "MEMORY", "n"),
+    known("t", "a", "DMN_RULE", "n"),
+    known("u", "a", "MEMORY", "m"),
+]
+
+
+async def test_uses_and_complaints_are_those_of_the_item(
+    pool: Pool, effects: PostgresEffects
+) -> None:
+    rows = [use(*one, times=2**n) for n, one in enumerate(WHOSE)]
+    rows += [use(*one, times=2**n, way="decided") for n, one in enumerate(WHOSE)]
+    rows += [use("t", "a", "MEMORY", "m", way=way, times=2**20) for way in ("recalled", "loaded")]
+    for n, one in enumerate(WHOSE):
+        rows += [complaint(number, *one) for number in range(n + 1)]
+    rows += [complaint(70, "t", "a", "MEMORY", "m", came="before")]
+    rows += [complaint(number, "t", "a", "MEMORY", "m", came="unreached") for number in (80, 81)]
+    await put_all(pool, *ITEMS, *rows)
+    found = await effects.items(EffectFilter(tenant_id="t"), after=None, limit=9)
+    at = {one[2:]: n for n, one in enumerate(WHOSE) if one[0] == "t" and one[1] == "a"}
+    first, second = found[:2]
+    assert (first.kind, first.item_id) == (Kind.DMN_RULE, "n")
+    assert first.shown == first.opened == 2 ** at["DMN_RULE", "n"]
+    assert (first.before, first.unreached, first.back) == (0, 0, at["DMN_RULE", "n"] + 1)
+    assert (second.kind, second.item_id, second.name) == (Kind.MEMORY, "m", "MEMORY m")
+    assert second.shown == second.opened == 2 ** at["MEMORY", "m"] + 2**20
+    assert (second.before, second.unreached, second.back) == (1, 2, at["MEMORY", "m"] + 1)
+    assert second.learnt_at == second.first_at == second.last_at == AT
+    mine = [(one.agent_id, one.kind, one.item_id) for one in found]
+    assert mine == [("a", Kind.DMN_RULE, "n"), ("a", Kind.MEMORY, "m"), ("b", Kind.MEMORY, "n")]
+    rest = await effects.items(EffectFilter(), after=("t", "a", "MEMORY", "m"), limit=9)
+    assert [(one.tenant_id, one.agent_id) for one in rest] == [("t", "b"), ("u", "a")]
+    assert [
+        one.agent_id for one in await effects.items(EffectFilter(agent_id="b"), after=None, limit=9)
+    ] == ["b"]
+    assert len(await effects.items(EffectFilter(), after=None, limit=2)) == 2
+
+
+async def test_tasks_are_counted_with_the_item_and_without_it(
+    pool: Pool, effects: PostgresEffects
+) -> None:
+    ends = [
+        # Of agent a: with m, with n alone, with neither; before m reached it; of others.
+        ("t", "a", True, "m", 0), ("t", "a", True, "mn", 1), ("t", "a", False, "m", 1),
+        ("t", "a", True, "n", 1), ("t", "a", False, "n", 1), ("t", "a", False, "", 2),
+        ("t", "a", False, "", 0), ("t", "a", True, "n", -1), ("t", "a", False, "", -2),
+        ("t", "b", True, "m", 1), ("t", "b", False, "", 1), ("t", "b", True, "n", 1),
+        ("u", "a", True, "m", 1), ("u", "a", False, "", 1), ("u", "a", False, "m", 1),
+    ]  # fmt: skip
+    rows: list[Row] = [use("t", "a", "MEMORY", "m"), use("u", "a", "MEMORY", "m")]
+    for number, (tenant, agent, success, used, days) in enumerate(ends, 1):
+        rows.append(outcome(number, tenant, agent, success, AT + days * DAY))
+        for item in used:
+            linked = {"outcome_id": number, "tenant_id": tenant, "item_id": item}
+            rows.append(("outcome_items", linked))
+    await put_all(pool, *ITEMS, *rows)
+    whole = {
+        (one.tenant_id, one.agent_id, one.kind, one.item_id): one
+        for one in await effects.items(EffectFilter(), after=None, limit=9)
+    }
+    mine = whole["t", "a", Kind.MEMORY, "m"]
+    assert (mine.ended.success, mine.ended.failure, mine.used) == (2, 1, 3)
+    assert (mine.trial.without.success, mine.trial.without.failure) == (1, 3)
+    other = whole["t", "b", Kind.MEMORY, "n"]
+    assert (other.ended.success, other.ended.failure) == (1, 0)
+    assert other.trial.without.total == 0
+    foreign = whole["u", "a", Kind.MEMORY, "m"]
+    assert (foreign.ended.success, foreign.ended.failure) == (1, 1)
+    assert (foreign.trial.without.success, foreign.trial.without.failure) == (0, 1)
+
+
+async def test_a_holdout_counts_its_own_tasks(pool: Pool, effects: PostgresEffects) -> None:
+    counts = [
+        ("t", "a", "m", False, True, 6), ("t", "a", "m", False, False, 5),
+        ("t", "a", "m", True, True, 7), ("t", "a", "m", True, False, 8),
+        ("t", "a", "n", False, True, 3), ("t", "b", "m", True, True, 3),
+        ("u", "a", "m", False, True, 9), ("u", "a", "m", True, False, 9),
+    ]  # fmt: skip
+    rows: list[Row] = []
+    number = 0
+    for tenant, agent, item, left_out, success, times in counts:
+        for _ in range(times):
+            number += 1
+            rows.append(outcome(number, tenant, agent, success))
+            arm = {"tenant_id": tenant, "agent_id": agent, "item_id": item, "left_out": left_out}
+            rows.append(("holdout_arms", arm | {"outcome_id": number}))
+    rows.append(("holdout_arms", {"tenant_id": "t", "agent_id": "b", "item_id": "n"}))
+    await put_all(pool, *ITEMS, *rows)
+    found = {
+        (one.tenant_id, one.agent_id, one.item_id, one.kind): one.trial
+        for one in await effects.items(EffectFilter(), after=None, limit=9)
+    }
+    trial = found["t", "a", "m", Kind.MEMORY]
+    assert (trial.given.success, trial.given.failure) == (6, 5)
+    assert (trial.without.success, trial.without.failure) == (7, 8)
+    judged = await effects.items(EffectFilter(only=Only.HELPS), after=None, limit=9)
+    assert [(one.tenant_id, one.item_id) for one in judged] == [("t", "m"), ("u", "m")]
+
+
+@pytest.mark.parametrize(
+    ("tenant", "agent", "item", "tasks", "is_judged"),
+    [
+        ("t", "a", "m", 5, True), ("t", "a", "m", 4, False), ("t", "b", "m", 9, False),
+        ("u", "a", "m", 9, False), ("t", "a", "n", 9, False),
+    ],
+)  # fmt: skip
+async def test_an_item_is_judged_by_five_tasks_of_its_agent(
+    pool: Pool, effects: PostgresEffects, tenant: str, agent: str, item: str, tasks: int,
+    is_judged: bool,
+) -> None:  # fmt: skip
+    rows = [outcome(number, tenant, agent, True) for number in range(1, tasks + 1)]
+    rows += [
+        ("outcome_items", {"outcome_id": number, "tenant_id": tenant, "item_id": item})
+        for number in range(1, tasks + 1)
+    ]
+    await put_all(pool, known("t", "a", "MEMORY", "m"), *rows)
+    found = await effects.items(EffectFilter(only=Only.HARMS), after=None, limit=9)
+    assert bool(found) is is_judged
+
+
+@pytest.mark.parametrize("other", [one for one in WHOSE if one != ("t", "a", "MEMORY", "m")])
+async def test_nothing_of_another_makes_an_item_reached_or_complained_of(
+    pool: Pool, effects: PostgresEffects, other: tuple[str, str, str, str]
+) -> None:
+    item = known("t", "a", "MEMORY", "m")
+    await put_all(pool, item, use(*other), complaint(1, *other))
+    wanted = EffectFilter(tenant_id="t", agent_id="a")
+    for only, is_there in ((Only.UNREACHED, True), (Only.BACK, False)):
+        found = await effects.items(wanted.model_copy(update={"only": only}), after=None, limit=9)
+        assert bool(found) is is_there
+    counts = await effects.counts(wanted)
+    assert (counts.known, counts.unreached, counts.back) == (1, 1, 0)
+
+
+async def test_a_complaint_that_did_not_come_back_is_none(
+    pool: Pool, effects: PostgresEffects
+) -> None:
+    of = ("t", "a", "MEMORY", "m")
+    await put_all(pool, known(*of), use(*of), complaint(1, *of, came="before"))
+    assert await effects.items(EffectFilter(only=Only.BACK), after=None, limit=9) == []
+    assert (await effects.counts(EffectFilter())).back == 0
+    await put_all(pool, complaint(2, *of), complaint(3, *of))
+    assert len(await effects.items(EffectFilter(only=Only.BACK), after=None, limit=9)) == 1
+    counts = await effects.counts(EffectFilter())
+    assert (counts.known, counts.unreached, counts.back, counts.proposals) == (1, 0, 1, 0)
+
+
+async def test_what_contradicts_an_item_is_applied_and_about_it(
+    pool: Pool, effects: PostgresEffects
+) -> None:
+    base = {"tenant_id": "t", "kind": "MEMORY", "target_id": "m", "status": "applied"}
+    changed: list[dict[str, object]] = [
+        {"relationship": "CONFLICTS"}, {"relationship": "SUPERSEDES"},
+        {"relationship": "EXTENDS"}, {},
+        {"relationship": "CONFLICTS", "tenant_id": "u"},
+        {"relationship": "CONFLICTS", "kind": "DMN_RULE"},
+        {"relationship": "CONFLICTS", "target_id": "n"},
+        {"relationship": "CONFLICTS", "status": "rejected"},
+    ]  # fmt: skip
+    rows = [("changes", {**base, **one, "key": str(n)}) for n, one in enumerate(changed)]
+    await put_all(pool, known("t", "a", "MEMORY", "m"), *rows)
+    (one,) = await effects.items(EffectFilter(), after=None, limit=9)
+    assert one.contradicted == 2
+
+
+async def test_only_what_stands_now_is_known(pool: Pool, effects: PostgresEffects) -> None:
+    later, ago = AT + 9_000 * DAY, AT - DAY
+    await put_all(
+        pool,
+        known("t", "a", "MEMORY", "gone", valid_to=AT),
+        known("t", "a", "MEMORY", "over", valid_until=ago, same_key="1"),
+        known("t", "a", "MEMORY", "still", valid_until=later, same_key="2"),
+        known("t", "a", "MEMORY", "shared", scope="tenant", same_key="3"),
+        known("t", "a", "MEMORY", "own", same_key="4"),
+        known("t", "a", "MEMORY", "was", scope="tenant", valid_to=AT, same_key="5"),
+        *(use("t", "b", "MEMORY", item) for item in ("shared", "own", "was")),
+        use("t", "a", "MEMORY", "shared"),
+        use("t", "c", "DMN_RULE", "shared"),
+        use("t", "c", "MEMORY", "n"),
+        use("u", "c", "MEMORY", "shared"),
+        ("agents", {"id": "s", "tenant_id": "t", "name": "A"}),
+        ("agent_skills", {"tenant_id": "t", "agent_id": "s", "name": "pay", "added_at": AT + DAY}),
+    )
+    found = await effects.items(EffectFilter(), after=None, limit=20)
+    assert {(one.agent_id, one.item_id): one.learnt_at for one in found} == {
+        ("a", "own"): AT, ("a", "shared"): AT, ("a", "still"): AT, ("b", "shared"): AT,
+        ("s", "pay"): AT + DAY,
+    }  # fmt: skip
+    counts = await effects.counts(EffectFilter(agent_id="b", tenant_id="t"))
+    assert (counts.known, counts.unreached) == (1, 0)
+    assert (await effects.counts(EffectFilter(tenant_id="u"))).known == 0
+
+
+async def test_days_add_up_what_happened_on_each(pool: Pool, effects: PostgresEffects) -> None:
+    of = ("t", "a", "MEMORY", "m")
+    rows: list[Row] = []
+    for days in range(5):
+        at = AT - days * DAY
+        rows += [use(*of, day=at.date(), times=10**days), complaint(days, *of, said_at=at)]
+        rows += [use(*of, day=at.date(), times=2 * 10**days, way="loaded")]
+        rows += [outcome(100 + days, "t", "a", days % 2 == 0, at)]
+    rows += [complaint(1, "t", "a", "MEMORY", "n", said_at=AT - DAY)]  # of the same feedback
+    rows += [complaint(9, *of, came="before", said_at=AT)]
+    for n, (tenant, agent) in enumerate((("u", "a"), ("t", "b"))):
+        other = (tenant, agent, "MEMORY", "m")
+        rows += [use(*other, times=7), complaint(20 + n, *other, said_at=AT)]
+        rows += [outcome(200 + n, tenant, agent, True)]
+    await put_all(pool, *rows)
+    days = await effects.days(EffectFilter(tenant_id="t", agent_id="a"), until=AT, days=3)
+    assert [
+        (one.day, one.shown, one.opened, one.success, one.failure, one.back) for one in days
+    ] == [
+        ((AT - 2 * DAY).date(), 100, 200, 1, 0, 1),
+        ((AT - DAY).date(), 10, 20, 0, 1, 1),
+        (AT.date(), 1, 2, 1, 0, 1),
+    ]
+    (whole,) = await effects.days(EffectFilter(), until=AT, days=1)
+    assert (whole.shown, whole.success, whole.back) == (15, 3, 3)
+    (tenant,) = await effects.days(EffectFilter(tenant_id="t"), until=AT, days=1)
+    assert (tenant.shown, tenant.success, tenant.back) == (8, 2, 2)
+
+
+def proposal(proposal_id: str, *of: str, **more: object) -> Row:
+    row = {"id": proposal_id, "action": "archive", "created_at": AT, **more}
+    return "proposals", whose(*of) | row
+
+
+async def test_a_proposal_comes_with_what_speaks_for_it(
+    pool: Pool, effects: PostgresEffects
+) -> None:
+    of = ("t", "a", "MEMORY", "m")
+    rows = [complaint(n, *one) for n, one in enumerate(WHOSE)]
+    rows += [complaint(50, *of), complaint(51, *of, said_at=AT - DAY)]
+    rows += [complaint(60, *of, came="before")]
+    rows += [use(*one, last_at=AT + n * DAY) for n, one in enumerate(WHOSE)]
+    rows += [known(*of, version=2, name="newer", same_key="2", valid_from=AT + DAY)]
+    rows += [known(*of, version=1, valid_to=AT + DAY)]
+    rows += [known("u", "b", "MEMORY", "m", version=3, name="foreign")]
+    rows += [known("t", "b", "DMN_RULE", "m", version=3, name="a table")]
+    rows += [known("t", "b", "MEMORY", "n", version=3, name="another")]
+    rows += [
+        proposal("p2", *of),
+        proposal("p1", "t", "a", "MEMORY", "gone", created_at=AT - DAY),
+        proposal("p3", *of, status="dismissed"),
+        proposal("p4", "t", "b", "MEMORY", "m"),
+        proposal("p5", "u", "a", "MEMORY", "m"),
+    ]
+    await put_all(pool, *rows)
+    wanted = EffectFilter(tenant_id="t", agent_id="a")
+    first, second = await effects.proposals(wanted, limit=9)
+    assert (first.id, first.name, first.back, first.last_id) == ("p1", "gone", 0, None)
+    assert (second.id, second.name, second.back, second.last_id) == ("p2", "newer", 3, "f50")
+    reached = max(n for n, one in enumerate(WHOSE) if (one[0], *one[2:]) == ("t", "MEMORY", "m"))
+    assert (first.unused_since, second.unused_since) == (None, AT + reached * DAY)
+    assert [one.id for one in await effects.proposals(wanted, limit=1)] == ["p1"]
+    whole = await effects.proposals(EffectFilter(), limit=9)
+    assert [one.id for one in whole] == ["p1", "p2", "p4", "p5"]
+    assert (await effects.proposal("p3")).status == "dismissed"
+    counts = [await effects.counts(EffectFilter(tenant_id=t, agent_id=a)) for t, a in
+              ((None, None), ("t", None), ("t", "a"), (None, "a"))]  # fmt: skip
+    assert [one.proposals for one in counts] == [4, 3, 2, 3]
+
+
+async def test_a_proposal_is_decided_once(pool: Pool, effects: PostgresEffects) -> None:
+    await put_all(
+        pool,
+        proposal("p1", "t", "a", "MEMORY", "m"),
+        proposal("p2", "t", "a", "MEMORY", "n"),
+    )
+    made = (await effects.proposal("p1")).model_copy(
+        update={
+            "status": ProposalStatus.ACCEPTED,
+            "decided_at": AT,
+            "decided_by": "kim",
+            "change_id": "c",
+        }
+    )
+    assert await effects.decide(made)
+    assert not await effects.decide(made.model_copy(update={"decided_by": "lee"}))
+    stored = await effects.proposal("p1")
+    assert (stored.status, stored.decided_by, stored.change_id) == ("accepted", "kim", "c")
+    assert [one.id for one in await effects.proposals(EffectFilter(), limit=9)] == ["p2"]
+
+
+NOW = AT + 200 * DAY
+
+
+async def proposed(pool: Pool) -> list[tuple[str, str, str, Action]]:
+    await PostgresLookBack(pool).propose(NOW, unused_days=90, recurring=2)
+    found = await PostgresEffects(pool).proposals(EffectFilter(), limit=99)
+    return [(one.agent_id, one.kind, one.item_id, one.action) for one in _ordered(found)]
+
+
+def _ordered(found: list[Proposal] | object) -> list[Proposal]:
+    assert isinstance(found, list)
+    return sorted(found, key=lambda one: (one.tenant_id, one.agent_id, one.item_id))
+
+
+def asking(tenant: str = "t", agent: str = "a", item: str = "another") -> list[Row]:
+    """Return uses that say that an agent asks all the time."""
+    first = use(tenant, agent, "MEMORY", item, first_at=AT, last_at=AT)
+    last = use(tenant, agent, "MEMORY", item, day=NOW.date(), first_at=NOW, last_at=NOW)
+    return [first, last]
+
+
+ARCHIVE = [("a", "MEMORY", "m", Action.ARCHIVE)]
+
+
+@pytest.mark.parametrize(
+    ("more", "is_proposed"),
+    [
+        ([], True),
+        # It has reached somebody lately; a memory counts wherever, as its tenant may share it.
+        ([use("t", "a", "MEMORY", "m", last_at=NOW)], False),
+        ([use("t", "b", "MEMORY", "m", last_at=NOW)], False),
+        ([use("t", "a", "MEMORY", "m", last_at=NOW - 89 * DAY)], False),
+        ([use("t", "a", "MEMORY", "m", last_at=NOW - 91 * DAY)], True),
+        ([use("u", "a", "MEMORY", "m", last_at=NOW)], True),
+        ([use("t", "a", "DMN_RULE", "m", last_at=NOW)], True),
+        ([use("t", "a", "MEMORY", "n", last_at=NOW)], True),
+        # Uses that were too many to be told apart may have been of it.
+        ([use("t", "a", "MEMORY", "", last_at=NOW)], False),
+        ([use("t", "a", "MEMORY", "", last_at=NOW - 91 * DAY)], True),
+        ([use("t", "b", "MEMORY", "", last_at=NOW)], True),
+        # A person has looked at it not long ago, or long ago; or at another one.
+        ([proposal("p", "t", "a", "MEMORY", "m", status="dismissed", decided_at=NOW - DAY)], False),
+        ([proposal("p", "t", "a", "MEMORY", "m", status="dismissed", decided_at=AT)], True),
+        ([proposal("p", "u", "a", "MEMORY", "m", status="dismissed", decided_at=NOW)], True),
+        ([proposal("p", "t", "b", "MEMORY", "m", status="dismissed", decided_at=NOW)], True),
+        ([proposal("p", "t", "a", "DMN_RULE", "m", status="dismissed", decided_at=NOW)], True),
+        ([proposal("p", "t", "a", "MEMORY", "n", status="dismissed", decided_at=NOW)], True),
+    ],
+)
+async def test_what_reached_nobody_is_proposed_for_the_archive(
+    pool: Pool, more: list[Row], is_proposed: bool
+) -> None:
+    await put_all(pool, known("t", "a", "MEMORY", "m"), *asking(), *more)
+    assert await proposed(pool) == (ARCHIVE if is_proposed else [])
+    assert await proposed(pool) == (ARCHIVE if is_proposed else [])
+
+
+@pytest.mark.parametrize(
+    ("uses", "is_proposed"),
+    [
+        (asking()[:1], False),  # it asks no more
+        (asking()[1:], False),  # it has only begun to ask
+        (asking(agent="b"), False),
+        (asking(tenant="u"), False),
+        ([*asking()[:1], *asking(item="third")[1:]], True),
+    ],
+)
+async def test_an_agent_has_to_ask_all_the_time(
+    pool: Pool, uses: list[Row], is_proposed: bool
+) -> None:
+    await put_all(pool, known("t", "a", "MEMORY", "m"), *uses)
+    assert await proposed(pool) == (ARCHIVE if is_proposed else [])
+
+
+@pytest.mark.parametrize(
+    ("given", "is_proposed"),
+    [
+        ({}, True),
+        ({"valid_from": NOW - 89 * DAY}, False),
+        ({"valid_to": NOW - DAY}, False),
+        ({"valid_until": NOW - DAY}, False),
+        ({"valid_until": NOW + DAY}, True),
+        ({"agent_id": "b"}, False),
+        ({"tenant_id": "u"}, False),
+    ],
+)
+async def test_only_what_an_agent_has_had_for_long_is_proposed(
+    pool: Pool, given: dict[str, object], is_proposed: bool
+) -> None:
+    await put_all(pool, known("t", "a", "MEMORY", "m", **given), *asking())
+    assert await proposed(pool) == (ARCHIVE if is_proposed else [])
+
+
+async def test_a_skill_counts_where_its_own_agent_got_it(pool: Pool) -> None:
+    listed = {"tenant_id": "t", "agent_id": "a", "added_at": AT}
+    await put_all(
+        pool,
+        ("agents", {"id": "a", "tenant_id": "t", "name": "A"}),
+        *(("agent_skills", {**listed, "name": name}) for name in ("pay", "ship")),
+        use("t", "b", "SKILL", "pay", last_at=NOW),
+        use("t", "a", "SKILL", "ship", last_at=NOW),
+        *asking(),
+    )
+    assert await proposed(pool) == [("a", "SKILL", "pay", Action.ARCHIVE)]
+
+
+REWRITE = [("a", "MEMORY", "m", Action.REWRITE)]
+LATE = NOW - 10 * DAY
+OF = ("t", "a", "MEMORY", "m")
+
+
+def back(*of: str, **more: object) -> list[Row]:
+    return [complaint(n, *(of or OF), **{"said_at": LATE, **more}) for n in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_proposed"),
+    [
+        (back(), True),
+        (back()[:1], False),
+        (back(came="unreached"), False),
+        (back(said_at=AT - DAY), False),
+        (back("u", *OF[1:]), False),
+        (back("t", "b", *OF[2:]), False),
+        (back("t", "a", "DMN_RULE", "m"), False),
+        (back("t", "a", "MEMORY", "n"), False),
+    ],
+)
+async def test_what_comes_back_is_proposed_for_a_rewrite(
+    pool: Pool, rows: list[Row], is_proposed: bool
+) -> None:
+    await put_all(pool, known(*OF), *rows)
+    assert await proposed(pool) == (REWRITE if is_proposed else [])
+
+
+@pytest.mark.parametrize(
+    ("given", "is_proposed"),
+    [
+        ({}, False),
+        ({"created_at": LATE - DAY}, True),
+        ({"status": "failed"}, True),
+        ({"tenant_id": "u"}, True),
+        ({"knowledge_type": "DMN_RULE"}, True),
+        ({"knowledge_id": "n"}, True),
+    ],
+)
+async def test_what_was_changed_since_has_had_its_rewrite(
+    pool: Pool, given: dict[str, object], is_proposed: bool
+) -> None:
+    row = {"tenant_id": "t", "knowledge_type": "MEMORY", "knowledge_id": "m", "status": "applied",
+           "created_at": LATE + DAY, "change_id": "c", **given}  # fmt: skip
+    await put_all(
+        pool, ("changes", {"id": "c", "status": "applied"}), known(*OF), *back(), ("history", row)
+    )
+    assert await proposed(pool) == (REWRITE if is_proposed else [])
+
+
+async def test_of_two_reasons_the_rewrite_is_proposed_and_lessons_never(pool: Pool) -> None:
+    own = ("t", WORKER_AGENT, "MEMORY", "lesson")
+    later = [complaint(n, *own, said_at=LATE) for n in (1, 2)]
+    await put_all(pool, known(*OF), known(*own), *back(), *later, *asking())
+    assert await proposed(pool) == REWRITE
+
+
+async def test_what_taught_items_is_found_by_its_feedback(pool: Pool) -> None:
+    base = {"tenant_id": "t", "knowledge_type": "MEMORY", "knowledge_id": "m", "agent_id": "a",
+            "status": "applied", "operation": "CREATE", "feedback_id": "f", "change_id": "c",
+            "feedback_content": "said", "created_at": AT}  # fmt: skip
+    more: list[dict[str, object]] = [
+        {}, {"feedback_content": "again"}, {"feedback_content": ""},
+        {"feedback_content": "[erased]"}, {"status": "failed"}, {"feedback_id": None},
+        {"operation": "DELETE"}, {"knowledge_id": "n"}, {"knowledge_type": "DMN_RULE"},
+        {"tenant_id": "u"},
+    ]  # fmt: skip
+    rows = [("history", {**base, "attempt": n, **one}) for n, one in enumerate(more)]
+    uses = [use(*one, first_at=AT + n * DAY) for n, one in enumerate(WHOSE)]
+    await put_all(pool, ("changes", {"id": "c", "status": "applied"}), *rows, *uses)
+    look = PostgresLookBack(pool)
+    found = await look.lessons("t", "b", [(Kind.MEMORY, "m")])
+    assert [(one.item_id, one.words) for one in found] == [("m", "said"), ("m", "again")]
+    assert found[0].reached_at == AT + WHOSE.index(("t", "b", "MEMORY", "m")) * DAY
+    assert found[0].learnt_at == AT
+    both = await look.lessons("t", "a", [(Kind.MEMORY, "n"), (Kind.DMN_RULE, "m")])
+    assert [(one.kind, one.item_id) for one in both] == [(Kind.MEMORY, "n"), (Kind.DMN_RULE, "m")]
+    assert await look.lessons("t", "a", []) == []
+
+
+async def test_what_a_piece_taught_an_agent_is_what_it_created(pool: Pool) -> None:
+    base = {"tenant_id": "t", "knowledge_type": "MEMORY", "knowledge_id": "m", "agent_id": "a",
+            "status": "applied", "operation": "CREATE", "feedback_id": "f", "change_id": "c",
+            "feedback_content": "said"}  # fmt: skip
+    more: list[dict[str, object]] = [
+        {}, {"knowledge_id": "n"}, {"agent_id": "b"}, {"feedback_id": "g"}, {"status": "failed"},
+        {"operation": "UPDATE"}, {"knowledge_type": "AGENT_SKILLS"}, {"feedback_content": ""},
+        {"feedback_content": "[erased]"},
+    ]  # fmt: skip
+    rows = [("history", {**base, "attempt": n, **one}) for n, one in enumerate(more)]
+    await put_all(pool, ("changes", {"id": "c", "status": "applied"}), *rows)
+    found = await PostgresLookBack(pool).taught_by("f", "a")
+    assert [one.item_id for one in found] == ["m", "n"]
+
+
+def feedback(feedback_id: str, **more: object) -> Row:
+    row: dict[str, object] = {
+        "id": feedback_id, "source_id": feedback_id, "tenant_id": "t", "agent_ids": ["a", "b"],
+        "content": "said", "said_at": AT, "created_at": AT, "finished_at": AT,
+        "status": "completed",
+    }  # fmt: skip
+    return "feedback", row | more
+
+
+async def test_what_was_said_before_is_of_the_same_agent_and_not_long_ago(pool: Pool) -> None:
+    await put_all(
+        pool,
+        feedback("now"),
+        feedback("first", said_at=AT - 3 * DAY, created_at=AT - 3 * DAY),
+        feedback("second", said_at=AT - DAY, created_at=AT - DAY),
+        feedback("third", said_at=AT - DAY / 2, created_at=AT - DAY / 2),
+        feedback("of-another", agent_ids=["b"], said_at=AT - DAY, created_at=AT - DAY),
+        feedback("foreign", tenant_id="u", said_at=AT - DAY, created_at=AT - DAY),
+        feedback("erased", content="[erased]", said_at=AT - DAY, created_at=AT - DAY),
+        feedback("open", finished_at=None, status="queued", said_at=AT - DAY, created_at=AT - DAY),
+        feedback("later", said_at=AT + DAY),
+        feedback("heard-later", said_at=AT - DAY, created_at=AT + DAY),
+        feedback("long-ago", said_at=AT - 9 * DAY, created_at=AT - 9 * DAY),
+    )
+    piece = EndedPiece(
+        id="now", tenant_id="t", agent_ids=("a",), content="", said_at=AT, finished_at=AT
+    )
+    look = PostgresLookBack(pool)
+    found = await look.earlier(piece, "a", within=5 * DAY, limit=9)
+    assert [one.id for one in found] == ["third", "second", "first"]
+    assert len(await look.earlier(piece, "a", within=5 * DAY, limit=2)) == 2
+
+
+async def test_what_ended_is_looked_at_once_and_half_a_minute_late(pool: Pool) -> None:
+    second = timedelta(seconds=1)
+    await put_all(
+        pool,
+        feedback("new", finished_at=AT - 29 * second),
+        feedback("b", finished_at=AT - 31 * second, status="held"),
+        feedback("a", finished_at=AT - DAY, status="no_action"),
+        feedback("a2", finished_at=AT - DAY),
+        feedback("failed", finished_at=AT - DAY, status="failed"),
+        feedback("old", finished_at=AT - 8 * DAY),
+    )
+    look = PostgresLookBack(pool)
+    assert [one.id for one in await look.ended(AT, limit=9)] in (["a", "a2", "b"], ["a2", "a", "b"])
+    assert len(await look.ended(AT, limit=1)) == 2  # those of one moment together
+    await look.looked(AT - DAY, [])
+    assert [one.id for one in await look.ended(AT, limit=9)] == ["b"]
+    await look.looked(AT - 2 * DAY, [])
+    assert [one.id for one in await look.ended(AT, limit=9)] == ["b"]
