@@ -338,6 +338,53 @@ async def test_what_was_kept_of_the_words_of_a_piece_goes(
     assert (await values(pool, "idempotent_answers", "key", "body")).keys() == {"say-g", "say-u"}
 
 
+async def test_a_skill_stands_as_long_as_it_is_found_and_a_list_always(
+    pool: Pool, erasing: PostgresErasing
+) -> None:
+    skill = {"tenant_id": "t", "kind": "SKILL"}
+    await put_all(
+        pool,
+        feedback("f"),
+        change("c-skill", "pay", kind="SKILL"),
+        change("c-no-skill", "ship", kind="SKILL"),
+        change("c-list", "a", kind="AGENT_SKILLS"),
+        change("c-memory", "ship"),
+        ("search_documents", skill | {"item_id": "pay"}),
+        ("search_documents", skill | {"item_id": "ship", "tenant_id": "u"}),
+        ("search_documents", skill | {"item_id": "ship", "kind": "MEMORY"}),
+    )
+    done = await erasing.erase("kim", "t", "root", dry_run=False)
+    assert {one.id for one in done.left} == {"pay", "a"}
+    assert done.items == 2
+
+
+async def test_what_was_only_begun_goes_and_what_is_told_of_a_piece_alone_is_emptied(
+    pool: Pool, erasing: PostgresErasing
+) -> None:
+    told = {"tenant_id": "t", "payload": {"data": {"kind": "MEMORY", "text": "words"}}}
+    await put_all(
+        pool,
+        feedback("f"),
+        feedback("g", "lee"),
+        change("c-begun", "m", status="prepared"),
+        change("c-lee", "n", "g", status="prepared"),
+        change(
+            "c-void", "o", status="rejected", after=None, request=None, proposed={"content": "x"}
+        ),
+        change("c-asked", "o", status="rejected", after=None),
+        ("deliveries", told | {"id": "d-f", "feedback_id": "f"}),
+        ("deliveries", told | {"id": "d-g", "feedback_id": "g"}),
+    )
+    await erasing.erase("kim", "t", "root", dry_run=False)
+    proposed = await values(pool, "changes", "id", "proposed")
+    assert proposed == {"c-lee": None, "c-void": None, "c-asked": None}
+    requests = await values(pool, "changes", "id", "request")
+    assert [one for one, request in requests.items() if request] == ["c-lee"]
+    payloads = await values(pool, "deliveries", "id", "payload")
+    assert payloads["d-f"] == {"data": {"kind": "MEMORY"}}
+    assert payloads["d-g"] == told["payload"]
+
+
 @pytest.mark.parametrize(
     ("given", "is_beside"),
     [
