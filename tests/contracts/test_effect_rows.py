@@ -18,7 +18,7 @@ from core.domain.models.effect import (
     Proposal,
     ProposalStatus,
 )
-from core.domain.reserved import WORKER_AGENT
+from core.domain.models.feedback import WORKER_AGENT
 from tests.support.seeding import AT, put_all
 
 Row = tuple[str, dict[str, object]]

@@ -12,8 +12,8 @@ from core.adapters.postgres.conversations import PostgresConversations
 from core.adapters.postgres.lessons import PostgresLessonLog
 from core.adapters.postgres.queries import Pool, connection
 from core.domain.models import Feedback
+from core.domain.models.feedback import WORKER_AGENT
 from core.domain.models.lessons import Evidence
-from core.domain.reserved import WORKER_AGENT
 from tests.support.seeding import AT, put_all
 
 Row = tuple[str, dict[str, object]]
