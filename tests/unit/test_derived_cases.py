@@ -8,6 +8,7 @@ from core.changes.cases.proposed import derive, question_of
 from core.changes.cases.running import says
 from core.domain.models import Change, ChangeStatus, Kind, Operation, Snapshot
 from core.domain.models.cases import Check
+from tests.support.rules import edited, learnt, row
 
 SKILL = """---
 name: refund
@@ -55,6 +56,11 @@ def derived(
     [
         ("배송이 지연되면 고객에게 3일 안에 사과 메일을 보냅니다.", "배송 지연 고객"),
         ("Ms. Kim wants amounts in KRW without decimals", "amounts without decimals"),
+        # A number tells less than a word of its length, and a long one more than a short word.
+        ("Order 12 pens", "Order"),
+        ("12 pens", "pens"),
+        ("Room 12345678 opens", "12345678"),
+        ("창고 12번 물건 배송", "창고 물건"),
         ("환불", ""),
         ("", ""),
         ("?!", ""),
@@ -77,8 +83,8 @@ def test_a_skill_must_be_chosen_and_keep_its_steps_and_conditions() -> None:
 
 
 def test_an_edit_derives_only_what_it_adds_and_drops() -> None:
-    edited = SKILL.replace("Compare `amount` with the invoice.", "Ask finance to compare.")
-    assert derived(edited, SKILL, Kind.SKILL) == [
+    changed = SKILL.replace("Compare `amount` with the invoice.", "Ask finance to compare.")
+    assert derived(changed, SKILL, Kind.SKILL) == [
         (Check.STANDS, "Ask finance to compare."),
         (Check.WITHDRAWN, "Compare `amount` with the invoice."),
     ]
@@ -86,6 +92,25 @@ def test_an_edit_derives_only_what_it_adds_and_drops() -> None:
 
 def test_a_deletion_derives_nothing() -> None:
     assert derived(None, "Refunds take 3 days.") == []
+
+
+def test_a_long_step_must_stand_as_far_as_its_first_whole_words() -> None:
+    long = SKILL.replace("Look up the order in the ERP.", "carefully " * 30)
+    stands = [text for check, text in derived(long, SKILL, Kind.SKILL) if check == "stands"]
+    assert stands == [" ".join(["carefully"] * 19)]
+    two = SKILL.replace("Look up the order in the ERP.", "Look it up. Then call Ms. Kim.")
+    assert (Check.STANDS, "Look it up.") in derived(two, SKILL, Kind.SKILL)
+    one = SKILL.replace("Look up the order in the ERP.", "가" * 300)
+    assert (Check.STANDS, "가" * 200) in derived(one, SKILL, Kind.SKILL)
+
+
+def test_rows_derive_the_cases_that_the_change_brings() -> None:
+    before = learnt(row("> 100", "lead", example=150)).xml
+    after = edited(before, row("<= 100", "clerk", example=50)).xml
+    assert len(derived(after, kind=Kind.DMN_RULE)) == 2
+    assert derived(after, before, Kind.DMN_RULE) == [(Check.DECISION, "")]
+    assert derived(before, before, Kind.DMN_RULE) == []
+    assert derived("<", before, Kind.DMN_RULE) == []
 
 
 @pytest.mark.parametrize(

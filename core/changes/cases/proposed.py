@@ -239,8 +239,6 @@ def question_of(text: str) -> str:
     """
     words = list(dict.fromkeys(_words(text[:_READ_CHARS])))
     most = min(len(words) // 2, _MOST_WORDS)
-    if most < 1:
-        return ""
     ranked = sorted(range(len(words)), key=lambda at: (-_telling(words[at]), at))[:most]
     return " ".join(words[at] for at in sorted(ranked))
 
