@@ -6,7 +6,6 @@ from datetime import timedelta
 from itertools import product
 
 import pytest
-from psycopg.types.json import Jsonb
 
 from core.adapters.postgres.conversations import PostgresConversations
 from core.adapters.postgres.lessons import PostgresLessonLog
@@ -205,7 +204,7 @@ async def test_what_is_told_of_a_change_is_its_own(log: PostgresLessonLog, pool:
         change("n4", **{**earlier, "applied_at": AT - DAY, "status": "reverted"}),
         change("d", target_id="n2", edited_by="kim", reverts="c", decided_at=AT + DAY,
                after={"content": "x", "reach": {"scope": "user"}}),
-        change("e", target_id="n3", retracts=Jsonb(["c"])),
+        change("e", target_id="n3", retracts=["c"]),
     )  # fmt: skip
     first, second, third = await log.changes(["e", "c", "d"])
     assert (first.id, first.before, first.after, first.proposed) == ("c", "old", "new", "asked")

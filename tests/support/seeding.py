@@ -34,13 +34,14 @@ _numbers = count(1)
 
 
 async def put(conn: Connection, table: str, **given: object) -> None:
-    """Insert a row. A text key that is not given is one of its own; dicts are stored as JSON."""
+    """Insert a row. A text key that is not given is one of its own."""
     columns = await (await conn.execute(_COLUMNS, (table,))).fetchall()
     assert columns, table
-    values = {
-        key: Jsonb(value) if isinstance(value, dict) else value for key, value in given.items()
-    }
+    values = dict(given)
     for column in columns:
+        value = values.get(column["name"])
+        if column["type"] == "jsonb" and isinstance(value, dict | list | str):
+            values[column["name"]] = Jsonb(value)
         if column["name"] not in values and not column["is_optional"]:
             is_key = column["name"] == "id" and column["type"] == "text"
             filler = f"x{next(_numbers)}" if is_key else _FILLERS[column["type"]]
