@@ -181,3 +181,79 @@ def test_a_rest_that_is_no_table_is_refused() -> None:
     known = later({"r2": BASE["r2"]})
     with pytest.raises(RuleInvalid):
         settled_table(table({"r2": BASE["r2"]}), None, known)
+
+
+CELLS = ("in amount", "out who", "out days")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "parts"),
+    [
+        (BASE, BASE, set()),
+        (BASE, {"r2": BASE["r2"]}, {("row", "r1"), ("case", "amount\0> 100")}),
+        (BASE, {**BASE, "r1": ("> 100", '"boss"', "3")}, {("cell", "r1", "out who")}),
+        (
+            BASE, {**BASE, "r1": ("> 200", '"lead"', "3")},
+            {("cell", "r1", "in amount"), ("case", "amount\0> 100")},
+        ),
+        (
+            BASE, {**BASE, "r3": ("-", '"x"', "1")},
+            {("row", "r3"), ("case",), *(("cell", "r3", name) for name in CELLS)},
+        ),
+        (
+            None, {"r1": BASE["r1"]},
+            {("row", "r1"), ("case", "amount\0> 100"), *(("cell", "r1", name) for name in CELLS)},
+        ),
+        ({"r1": BASE["r1"]}, None, {("row", "r1"), ("case", "amount\0> 100")}),
+    ],
+)  # fmt: skip
+def test_a_step_sets_the_parts_that_it_changes(
+    before: Rows | None, after: Rows | None, parts: set[tuple[str, ...]]
+) -> None:
+    found = LaterRows()
+    found.follow(*(table(rows) if rows is not None else None for rows in (before, after)))
+    assert found.parts == parts
+
+
+def test_a_step_may_set_the_name_or_the_policy_alone() -> None:
+    for name, policy, part in (
+        ("orders", HitPolicy.UNIQUE, ("name",)), ("approval", HitPolicy.ANY, ("hit policy",)),
+    ):  # fmt: skip
+        found = LaterRows()
+        found.follow(table(BASE), table(BASE, name, policy))
+        assert found.parts == {part}
+        made, left = settled_table(table(BASE), table(BASE, "mine", HitPolicy.FIRST), found)
+        kept = parse_xml(made)
+        assert (kept.name == "mine", kept.hit_policy is HitPolicy.FIRST) == (
+            part != ("name",), part != ("hit policy",),
+        )  # fmt: skip
+        assert left == (["approval"] if part == ("name",) else [HitPolicy.UNIQUE])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "order"),
+    [
+        (["n1", "r1", "r2"], ["n1", "r1", "r2"]),
+        (["r1", "n1", "r2"], ["r1", "n1", "r2"]),
+        (["r1", "n1", "n2", "r2"], ["r1", "n1", "n2", "r2"]),
+        (["r1", "r2", "n1"], ["r1", "r2", "n1"]),
+    ],
+)
+def test_a_row_is_added_where_it_stood(wanted: list[str], order: list[str]) -> None:
+    new = {"n1": ("= 1", '"a"', "1"), "n2": ("= 2", '"b"', "2"), **BASE}
+    made, left = settled(BASE, {row_id: new[row_id] for row_id in wanted})
+    assert ([*made], left) == (order, [])
+
+
+def test_a_row_at_the_end_is_added_before_those_that_were_added_later() -> None:
+    now = {**BASE, "l1": ("= 1", '"x"', "1"), "l2": ("= 2", '"y"', "2")}
+    made, left = settled(now, {**now, "n1": ("= 3", '"z"', "3")}, now)
+    assert ([*made], left) == (["r1", "r2", "n1", "l1", "l2"], [])
+    taken, said = settled(now, {**now, "n1": ("= 1", '"z"', "3")}, now)
+    assert (taken, said) == (now, ["about n1"])
+
+
+def test_a_row_is_removed_unless_a_part_of_it_was_set_later() -> None:
+    now = {**BASE, "r1": ("> 100", '"boss"', "3")}
+    made, left = settled(now, {}, now)
+    assert (made, left) == ({"r1": now["r1"]}, ["about r1"])

@@ -1,0 +1,217 @@
+"""Of a change that comes late: whether all of it stands, a part, or nothing, and beside what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import cast
+
+import pytest
+
+from core.changes.said_order.settle import Settled, named, repeated_parts, settle
+from core.domain.hashing import memory_name
+from core.domain.models import (
+    Change,
+    Kind,
+    LaterWord,
+    MemoryRequest,
+    Operation,
+    Origin,
+    Reach,
+    Relationship,
+    Scope,
+    Snapshot,
+)
+from core.domain.ports import ChangeLog, Steps
+from core.testing.changes import MemoryChangeLog
+from core.testing.knowledge import MemoryKnowledge
+from tests.support.react import item_change
+from tests.support.seeding import AT
+
+CREATE, UPDATE, DELETE = Operation.CREATE, Operation.UPDATE, Operation.DELETE
+HOUR = timedelta(hours=1)
+
+
+def state(content: str | None, reach: Reach | None = None) -> Snapshot | None:
+    if content is None:
+        return None
+    return Snapshot(content=content, name=memory_name(content), reach=reach or Reach())
+
+
+def change(
+    before: str | None, after: str | None, kind: Kind = Kind.MEMORY, number: int = 0, **more: object
+) -> Change:
+    operation = CREATE if before is None else DELETE if after is None else UPDATE
+    given: dict[str, object] = {
+        "id": f"c{number}", "before": state(before), "after": state(after), "origin": Origin.AGENT,
+        "operation": operation, "said_at": AT + number * HOUR, "heard_at": AT,
+    }  # fmt: skip
+    return item_change(kind, "m", "the name", "x").model_copy(update=given | more)
+
+
+def word(number: int, target: str = "m", **more: object) -> LaterWord:
+    at = AT + number * HOUR
+    given = {"change_id": f"c{number}", "feedback_id": f"f{number}", "target_id": target}
+    return LaterWord.model_validate({**given, "said_at": at, "heard_at": at, **more})
+
+
+class Chain:
+    """The steps that made a target what it is."""
+
+    def __init__(self, *steps: Change) -> None:
+        self._steps = steps
+
+    async def chain(self, kind: Kind, tenant_id: str, target_id: str) -> Sequence[Change]:
+        del kind, tenant_id, target_id
+        return self._steps
+
+
+async def settled(made: Change, words: Sequence[LaterWord], *steps: Change) -> Settled:
+    log = cast("ChangeLog", MemoryChangeLog(MemoryKnowledge()))
+    return await settle(made, {}, words, cast("Steps", Chain(*steps)), log)
+
+
+FIRST = change(None, "a\nb", number=1)
+
+
+async def test_without_a_later_word_all_of_it_stands() -> None:
+    made = change("a\nb", "a\nc")
+    found = await settled(made, [])
+    assert found == Settled(made, {})
+    elsewhere = await settled(made, [word(9, "other")])
+    assert elsewhere == Settled(made, {})
+
+
+async def test_what_was_made_later_is_not_created_again() -> None:
+    made = change(None, "a")
+    found = await settled(made, [word(8), word(9)])
+    assert (found.is_whole, found.overtaken_by) == (True, word(9))
+
+
+@pytest.mark.parametrize(
+    ("steps", "made", "result", "left"),
+    [
+        # c9 was said later than the change, c1 before.
+        (
+            [FIRST, change("a\nb", "a\nb\nc", number=9)], change("a\nb\nc", "a\nB\nc"),
+            "a\nB\nc", False,
+        ),
+        ([FIRST, change("a\nb", "a\nB", number=9)], change("a\nB", "a\nx"), None, False),
+        (
+            [FIRST, change("a\nb", "a\nB", number=9)], change("a\nB", "a\nB\nc"), "a\nB\nc", False,
+        ),
+        (
+            [FIRST, change("a\nb", "a\nB", number=9)], change("a\nB", "A\nx\nc"), None, False,
+        ),
+        ([FIRST, change("a\nb", "a\nb\nc", number=9)], change("a\nb\nc", None), "c", False),
+        ([change(None, "a", number=9)], change("a", None), None, False),
+    ],
+)  # fmt: skip
+async def test_of_an_edit_stands_what_no_later_word_has_set(
+    steps: Sequence[Change], made: Change, result: str | None, left: bool
+) -> None:
+    found = await settled(made, [word(9)], *steps)
+    assert found.is_whole is (result is None)
+    if result is None:
+        assert (found.overtaken_by, found.change) == (word(9), made)
+        return
+    assert found.change.after is not None
+    assert found.change.after.content == result
+    assert bool(found.change.warnings) is left
+    is_as_asked = made.after is not None and made.after.content == result
+    assert (found.change == made) is is_as_asked
+    if not is_as_asked:
+        assert (found.change.operation, found.overtaken_by) == (UPDATE, word(9))
+        assert found.change.content_hash != made.content_hash
+
+
+async def test_a_later_deletion_or_another_whole_stands() -> None:
+    made = change("a\nb", "a\nb\nc")
+    gone = change("a\nb", None, number=9)
+    back = change(None, "a\nb", number=10, origin=Origin.PERSON)
+    whole = await settled(made, [word(9)], FIRST, gone, back)
+    assert whole.is_whole
+
+
+OTHER = {"gone": Snapshot(content="Refunds are paid within 3 days", name="Refunds")}
+
+
+@pytest.mark.parametrize(
+    ("kind", "after", "more", "is_gone"),
+    [
+        (Kind.MEMORY, "Refunds are paid within 3 days", {}, True),
+        (Kind.MEMORY, "Refunds are paid within 5 days", {}, True),
+        (Kind.MEMORY, "Ms. Kim wants amounts in KRW", {}, False),
+        (
+            Kind.MEMORY, "Refunds are paid within 5 days",
+            {"relationship": Relationship.UNRELATED}, False,
+        ),
+        (
+            Kind.MEMORY, "Refunds are paid within 3 days",
+            {"relationship": Relationship.UNRELATED}, True,
+        ),
+        (Kind.MEMORY, None, {}, False),
+        (Kind.DMN_RULE, "<x/>", {"target_name": "REFUNDS"}, True),
+        (Kind.DMN_RULE, "<x/>", {"target_name": "Orders"}, False),
+    ],
+)  # fmt: skip
+async def test_what_was_done_away_with_later_elsewhere_does_not_come_back(
+    kind: Kind, after: str | None, more: dict[str, object], is_gone: bool
+) -> None:
+    made = change(None, after, kind, operation=CREATE, **more)
+    found = await settled(made, [word(8, "other", **OTHER), word(9, "other", gone=None)])
+    assert found.is_whole is is_gone
+    assert found.overtaken_by == (word(8, "other", **OTHER) if is_gone else None)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "later", "result", "left"),
+    [
+        # The list was `a b` when something said later put `c` on it, or took `b` off.
+        ("a\nb\nc", "a\nb\nc\nd", ("a\nb", "a\nb\nc"), "a\nb\nc\nd", ""),
+        ("a\nb\nc", "a\nb", ("a\nb", "a\nb\nc"), None, ""),
+        ("a\nb\nc", "a\nd", ("a\nb", "a\nb\nc"), "a\nc\nd", "c"),
+        ("a", "a\nb\nd", ("a\nb", "a"), "a\nd", "b"),
+    ],
+)
+async def test_names_that_were_set_later_stay_on_a_list_or_off_it(
+    before: str, after: str, later: tuple[str, str], result: str | None, left: str
+) -> None:
+    kind = Kind.AGENT_SKILLS
+    step = change(*later, kind, 9)
+    found = await settled(change(before, after, kind), [word(9)], step)
+    assert found.is_whole is (result is None)
+    if result is not None:
+        assert found.change.after is not None
+        assert found.change.after.content == result
+        assert [left in said for said in found.change.warnings] == ([True] if left else [])
+
+
+async def test_reach_is_set_by_whoever_said_it_last() -> None:
+    tenant, user = Reach(scope=Scope.TENANT), Reach(scope=Scope.USER, user="kim")
+    was, now = state("a"), state("a", reach=tenant)
+    sets = change("a", "a", number=9).model_copy(update={"before": was, "after": now})
+    says = change("a", "a\nb", number=9)
+    late = change("a", "a\nc").model_copy(
+        update={"before": now, "after": state("a\nc", reach=user)}
+    )
+    first = change(None, "a", number=1)
+    kept = await settled(late, [word(9)], first, sets)
+    assert kept.change.after is not None
+    assert (kept.change.after.content, kept.change.after.reach) == ("a\nc", tenant)
+    more = {"before": state("a\nb"), "after": state("a\nb\nc", reach=user)}
+    set_late = await settled(late.model_copy(update=more), [word(9)], first, says)
+    assert set_late.change.after is not None
+    assert set_late.change.after.reach == user
+
+
+def test_a_later_word_is_named_by_its_piece_or_its_change() -> None:
+    assert named(word(3)) == {"feedback": "f3", "said_at": "2026-01-05 12:00"}
+    assert named(word(3, feedback_id=None))["feedback"] == "c3"
+    assert named(word(3, feedback_id=None, change_id=None))["feedback"] == ""
+
+
+def test_only_of_tables_the_parts_that_are_repeated_are_told() -> None:
+    asked = MemoryRequest(operation=UPDATE, target_id="m", content="x", reason="r")
+    assert repeated_parts(change("a", "b", request=asked)) == ()
+    assert repeated_parts(change("a", "b", Kind.DMN_RULE)) == ()
