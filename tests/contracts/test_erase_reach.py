@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import pytest
 from psycopg import sql
 
 from core.adapters.postgres.erasing import PostgresErasing
+from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool, connection
 from core.domain.errors import Refused
 from core.testing.determinism import counting_ids
+from tests.support.databases import of_owner
 from tests.support.seeding import AT, put_all
 
 Row = tuple[str, dict[str, object]]
 GONE = "[erased]"
 
 
-@pytest.fixture
-def erasing(pool: Pool) -> PostgresErasing:
-    return PostgresErasing(pool, counting_ids("erasure"))
+@pytest.fixture(params=["worker", "superuser"])
+async def erasing(request: pytest.FixtureRequest, database: str) -> AsyncIterator[PostgresErasing]:
+    """Erase as a worker, whom the database holds to the tenant, and as one whom nothing holds."""
+    async with open_pool(database if request.param == "worker" else of_owner(database)) as pool:
+        yield PostgresErasing(pool, counting_ids("erasure"))
 
 
 def feedback(feedback_id: str, author: str | None = "kim", **more: object) -> Row:
@@ -200,7 +206,7 @@ async def test_a_token_of_their_name_is_told(pool: Pool, erasing: PostgresErasin
     assert await erasing.token("lee") == "lee"
 
 
-async def test_files_that_nothing_else_has_go(pool: Pool, erasing: PostgresErasing) -> None:
+async def test_files_that_nothing_else_has_go(pool: Pool) -> None:
     def files(*names: str) -> dict[str, object]:
         return {"content": "x", "files": {name: {"sha256": name} for name in names}}
 
@@ -222,6 +228,7 @@ async def test_files_that_nothing_else_has_go(pool: Pool, erasing: PostgresErasi
         ("blobs", {"sha256": "never-ours", "tenant_id": "t"}),
         ("blobs", {"sha256": "own", "tenant_id": "u"}),
     )
+    erasing = PostgresErasing(pool, counting_ids("erasure"))
     await erasing.erase("kim", "t", "root", dry_run=False)
     left = await values(pool, "blobs", "sha256", "tenant_id")
     assert left == dict.fromkeys([*hashes[3:], "never-ours"], "t") | {"own": "u"}

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import pytest
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from core.adapters.postgres.erasing import PostgresErasing
+from core.adapters.postgres.pool import open_pool
 from core.adapters.postgres.queries import Pool, connection
 from core.testing.determinism import counting_ids
+from tests.support.databases import of_owner
 from tests.support.seeding import AT, put_all
 
 Row = tuple[str, dict[str, object]]
 GONE = "[erased]"
 
 
-@pytest.fixture
-def erasing(pool: Pool) -> PostgresErasing:
-    return PostgresErasing(pool, counting_ids("erasure"))
+@pytest.fixture(params=["worker", "superuser"])
+async def erasing(request: pytest.FixtureRequest, database: str) -> AsyncIterator[PostgresErasing]:
+    """Erase as a worker, whom the database holds to the tenant, and as one whom nothing holds."""
+    async with open_pool(database if request.param == "worker" else of_owner(database)) as pool:
+        yield PostgresErasing(pool, counting_ids("erasure"))
 
 
 def feedback(feedback_id: str, author: str | None = "kim", **more: object) -> Row:

@@ -99,13 +99,13 @@ def _is_star(node: NodeOrLeaf) -> bool:
 def _is_asserted(node: NodeOrLeaf) -> bool:
     """Whether this is an argument that asserts and changes nothing.
 
-    `strict` says that the parts of a `zip` are of one length, `frozen` that nobody assigns to a
-    dataclass, which mypy checks.
+    `strict` says that the parts of a `zip` are of one length, `frozen` and `slots` that nobody
+    assigns to a dataclass, or what it does not have, which mypy checks.
     """
     argument = node if node.type == "argument" else node.search_ancestor("argument")
     if argument is None:
         return False
-    return argument.children[0].get_code().strip() in {"strict", "frozen"}
+    return argument.children[0].get_code().strip() in {"strict", "frozen", "slots"}
 
 
 def _place(functions: dict[str, range], line: int) -> str:

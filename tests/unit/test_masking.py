@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import string
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -144,3 +146,35 @@ def test_no_text_is_slow_to_mask(piece: str) -> None:
     mask(text)
     # 20 to 150 ms on a quiet machine; what grows with the square takes seconds to minutes
     assert time.process_time() - begun < 2
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    """Yield a text, and what is stored of it."""
+    for line in Path(__file__).with_name("masked.txt").read_text("utf-8").splitlines():
+        text, _, stored = line.replace("\\n", "\n").partition("\t")
+        yield text, stored
+
+
+@pytest.mark.parametrize(("text", "stored"), [*texts()])
+def test_just_what_is_secret_or_a_persons_is_masked(text: str, stored: str) -> None:
+    assert mask(text).text == stored
+    assert mask(f"\n{text}").text == f"\n{stored}"
+    assert mask(stored).text == stored
+
+
+def test_what_is_masked_is_known_by_its_line_and_place() -> None:
+    text = f"first\n{'x' * 300} ssn 123-45-6789 then\npassword: Sommer24 end\nlast"
+    found = mask(text, place="task").findings
+    assert [text[one.start : one.end] for one in found] == ["123-45-6789", "Sommer24"]
+    assert [one.quote for one in found] == ["[masked:national-id]", "[masked:password]"]
+    assert [one.code for one in found] == ["personal_id.national_id", "secret.password"]
+    assert {one.severity for one in found} == {ScreenSeverity.MASK}
+    other = mask(text.replace("last", "else").replace("first", "other"), place="task").findings
+    assert [one.digest for one in other] == [one.digest for one in found]
+    line = mask(text.replace(" end", " END"), place="task").findings
+    assert [a.digest == b.digest for a, b in zip(line, found, strict=True)] == [True, False]
+
+
+def test_what_cannot_be_seen_hides_nothing() -> None:
+    assert mask("pass\u200bword: Som\u200bmer24 가").text == "pass\u200bword: [masked:password] 가"
+    assert mask("가 password: Sommer24 나").text == "가 password: [masked:password] 나"
