@@ -62,3 +62,31 @@ async def test_a_table_that_cannot_be_read_is_compared_by_its_name() -> None:
     knowledge.write(item_change(Kind.DMN_RULE, "r", "approval of orders", approval))
     broken = item_change(Kind.DMN_RULE, "new", "approval of orders", "<")
     assert await similar(broken, knowledge) == ["r"]
+
+
+@pytest.mark.parametrize(
+    ("document", "found"),
+    [
+        ("---\nname: new\ndescription: Refund parcels damaged at sea\n---\nbody\n", True),
+        (
+            "---\nname: new\ndescription: Pack lunch for the crew\n---\nRefund parcels damaged\n",
+            False,
+        ),
+        ("Refund parcels damaged at sea, without a head\n", False),
+    ],
+)
+async def test_a_skill_is_compared_by_its_description(document: str, found: bool) -> None:
+    knowledge = MemoryKnowledge()
+    known_skill = "---\nname: refund\ndescription: Refund parcels damaged at sea\n---\nbody\n"
+    knowledge.write(item_change(Kind.SKILL, "refund", "refund", known_skill))
+    change = item_change(Kind.SKILL, "new", "new", document)
+    assert bool(await similar(change, knowledge)) is found
+
+
+async def test_a_skill_without_a_description_is_compared_by_its_name() -> None:
+    knowledge = MemoryKnowledge()
+    name = "refund-damaged-parcels"
+    text = f"---\nname: {name}\ndescription: Refund damaged parcels\n---\nbody\n"
+    knowledge.write(item_change(Kind.SKILL, name, name, text))
+    bare = item_change(Kind.SKILL, "new", "refund damaged parcels", "no head\n")
+    assert await similar(bare, knowledge) == [name]

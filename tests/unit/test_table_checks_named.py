@@ -187,3 +187,20 @@ def test_moments_with_a_zone_are_not_compared_with_those_without() -> None:
     made = table_of([InputColumn(name="at", type="date and time")], [[span]])
     ((_, said),) = found(made)
     assert said.endswith("its cells name moments with a time zone and without one")
+
+
+@pytest.mark.parametrize(
+    ("kind", "test", "why"),
+    [
+        ("date", "> today()", "it depends on the moment of the decision"),
+        ("date", '< today() + duration("P1D")', "it depends on the moment of the decision"),
+        ("number", "? * 2 > 7", "it computes with the input"),
+        ("number", "modulo(?, 2) = 1", "it computes with the input"),
+    ],
+)
+def test_a_condition_that_is_not_checked_says_why(kind: str, test: str, why: str) -> None:
+    made = table(HitPolicy.UNIQUE, (test, '"a"'), (test, '"b"'))
+    inputs = (InputColumn.model_validate({"name": "amount", "type": kind}),)
+    found_in = found(made.model_copy(update={"inputs": inputs}))
+    assert [rows for rows, _ in found_in] == [("r1",), ("r2",)]
+    assert all(f"`{test}` was not checked: {why}" in said for _, said in found_in)
