@@ -12,7 +12,7 @@ from core.adapters.postgres.case_upkeep import PostgresCaseUpkeep
 from core.adapters.postgres.cases import PostgresCases, seen_on
 from core.adapters.postgres.queries import Pool, connection
 from core.changes.cases.words import asked_words
-from core.domain.models import Change, Kind, Reach, Scope, Snapshot
+from core.domain.models import Change, Kind, Reach, RunEvent, Scope, Snapshot
 from core.domain.models.cases import CaseBody, CaseFilter, CaseResult, CaseStatus
 from tests.support.react import item_change
 from tests.support.seeding import AT, put_all
@@ -301,7 +301,8 @@ async def test_how_cases_end_is_noted_of_each_alone(pool: Pool) -> None:
 
 
 async def test_one_case_is_edited_or_disabled_and_no_other(pool: Pool) -> None:
-    cases = PostgresCases(pool)
+    told: list[RunEvent] = []
+    cases = PostgresCases(pool, lambda event, _: told.append(event))
     await put_all(pool, *DOCUMENTS, case("one", note="why", made_by="kim"), case("other"))
     one, other = await cases.get("one"), await cases.get("other")
     body = one.body.model_copy(update={"text": "who else?"})
@@ -313,6 +314,12 @@ async def test_one_case_is_edited_or_disabled_and_no_other(pool: Pool) -> None:
     assert (off.status, off.note) == (CaseStatus.DISABLED, "no longer asked")
     assert (await cases.disable("one", by="kim", reason="again")).since == off.since
     assert await cases.get("other") == other
+    (event,) = told
+    assert (event.name, event.tenant_id) == ("case.disabled", "t")
+    assert event.data == {"kind": "MEMORY", "case": "one", "by": "kim"}
+    async with connection(pool) as conn:
+        stored = await (await conn.execute(b"SELECT name, data FROM run_events")).fetchall()
+    assert [(row["name"], row["data"]) for row in stored] == [(event.name, event.data)]
 
 
 async def test_items_without_a_case_come_in_the_order_they_were_written(pool: Pool) -> None:

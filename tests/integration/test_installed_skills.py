@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from core.app.program import App, open_app
 from core.changes.installing.installer import Chosen
-from core.domain.errors import InvalidInput
+from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,
@@ -167,3 +167,89 @@ async def test_the_console_says_in_korean_where_a_version_came_from(
         (made,) = await app.stores.lineage.made(Kind.SKILL, "t", "pay", limit=9, max_bytes=0)
     shown = str(because(KO, made.by))
     assert f"{folder}에서 설치했습니다. 내용 sha256:{one.published.digest}" in shown
+
+
+async def test_an_upgrade_that_waits_is_not_asked_for_twice(database: str, tmp_path: Path) -> None:
+    folder = publish(tmp_path, "look", "pay")
+    async with open_app(settings_of(database, tmp_path / "home")) as app:
+        one = await install(app, folder)
+        known = await app.installer("t").upgrade(one, Chosen(tmp_path))
+        assert (known.outcome, known.said.code) == ("known", "installed.newest")  # type: ignore[attr-defined]
+    publish(tmp_path, "look twice", "pay")
+    settings = settings_of(database, tmp_path / "home", review_policy="all")
+    async with open_app(settings) as app:
+        first = await app.installer("t").upgrade(one, Chosen(tmp_path))
+        assert first.outcome == "held"
+        again = await app.installer("t").upgrade(one, Chosen(tmp_path))
+        assert (again.name, again.outcome) == ("pay", "held")
+        assert again.said.code == "installed.waits"  # type: ignore[attr-defined]
+        waiting = [held for held in await app.stores.installed.list("t") if held.is_held]
+        assert [held.change_id in again.said for held in waiting] == [True]
+        publish(tmp_path, "look three times", "pay")
+        newer = await app.installer("t").upgrade(one, Chosen(tmp_path))
+        assert (newer.outcome, newer.said == again.said) == ("held", False)
+
+
+async def test_a_skill_that_is_installed_goes_on_another_list_and_off_it(
+    database: str, tmp_path: Path
+) -> None:
+    folder = publish(tmp_path, "look", "pay")
+    async with open_app(settings_of(database, tmp_path / "home")) as app:
+        await install(app, folder)
+        installer, place = app.installer("t"), read_place(str(folder), folder)
+        await app.stores.agents.save(Agent(id="b", tenant_id="t", name="B"))
+        again = await installer.install(place, agent="a")
+        assert (again.outcome, again.said.code) == ("known", "installed.already")  # type: ignore[attr-defined]
+        bare = await installer.install(place)
+        assert (bare.outcome, bare.is_in) == ("known", False)
+        listed = await installer.install(place, agent="b")
+        assert (listed.name, listed.outcome, listed.is_in) == ("pay", "updated", True)
+        assert (await app.stores.agents.get("t", "b")).skills == ("pay",)
+        publish(tmp_path, "look twice", "pay")
+        with pytest.raises(Refused, match="another 'pay' is installed"):
+            await installer.install(place, agent="b")
+        with pytest.raises(Refused) as several:
+            await installer.remove("pay", agent=None, for_all=False)
+        assert "a, b" in several.value.message
+        with pytest.raises(NotFound):
+            await installer.remove("ship", agent="a", for_all=False)
+        assert (await installer.remove("pay", agent="b", for_all=False)).status.is_outcome
+        assert (await app.stores.agents.get("t", "b")).skills == ()
+        assert await app.stores.skills.read("pay", "t") is not None
+        gone = await installer.remove("pay", agent=None, for_all=False)
+        assert gone.status is ReceiptStatus.APPLIED
+        assert await app.stores.skills.read("pay", "t") is None
+
+
+async def test_what_came_in_otherwise_is_adopted_where_it_is_the_same(
+    database: str, tmp_path: Path
+) -> None:
+    folder = publish(tmp_path, "look", "pay")
+    async with open_app(settings_of(database, tmp_path / "home")) as app:
+        await app.stores.agents.save(Agent(id="a", tenant_id="t", name="A"))
+        request = SkillRequest(
+            operation=Operation.CREATE,
+            folder={SKILL_MD: SkillFile(data=skill_text("pay", "look", "pay").encode())},
+            is_import=True,
+        )
+        context = SubmitContext(key="own", tenant_id="t", agent_id="a", origin=Origin.PERSON)
+        assert (await app.gate.submit(request, context)).status is ReceiptStatus.APPLIED
+        assert await app.stores.installed.list("t") == []
+        place = read_place(str(folder), folder)
+        done = await app.installer("t").install(place, agent="a")
+        assert (done.outcome, done.said.code) == ("updated", "installed.adopted")  # type: ignore[attr-defined]
+        (one,) = await app.stores.installed.list("t")
+        assert one.name == "pay"
+        other = await app.installer("t").install(place, name="pay-later", agent="a")
+        assert (other.name, other.outcome) == ("pay-later", "created")
+        publish(tmp_path, "look elsewhere", "pay")
+        await learn(app, "look", "pay", "tell")
+        taken = SkillRequest(
+            operation=Operation.CREATE,
+            folder={SKILL_MD: SkillFile(data=skill_text("mine", "look").encode())},
+            is_import=True,
+        )
+        await app.gate.submit(taken, context.model_copy(update={"key": "mine"}))
+        with pytest.raises(Refused) as refused:
+            await app.installer("t").install(place, name="mine", agent="a")
+        assert refused.value.message.code == "installed.taken"  # type: ignore[union-attr]
