@@ -160,6 +160,31 @@ def test_no_graph_is_larger_than_told_and_what_is_left_out_is_counted(
         assert shown[NodeKind.FEEDBACK] + graph.left_out.get(NodeKind.FEEDBACK, 0) == lessons
 
 
+@pytest.mark.parametrize(
+    ("places", "shown", "left_out"),
+    [
+        (40, {"agent": 3, "skill": 3, "file": 6, "feedback": 3}, {}),
+        (8, {"agent": 2, "skill": 2, "feedback": 2, "file": 2}, {"agent": 1, "skill": 1}),
+        (3, {"agent": 1, "skill": 1, "feedback": 1}, {"agent": 2, "skill": 2, "feedback": 2}),
+    ],
+)
+def test_no_kind_but_files_takes_more_than_its_share(
+    places: int, shown: dict[str, int], left_out: dict[str, int]
+) -> None:
+    names = [f"skill-{n}" for n in range(3)]
+    made = parts(
+        [agent(f"a{n}", *names) for n in range(3)],
+        names=names,
+        skills={name: bundle(name, "x", "references/a.md", "b.md") for name in names},
+        lessons=[taught(f"f{n}", Kind.SKILL, "skill-0") for n in range(3)],
+    )
+    graph = build("t", "a1", made, places)
+    assert (graph.tenant_id, graph.agent_id) == ("t", "a1")
+    assert Counter(node.kind.value for node in graph.nodes) == shown
+    counted = {kind.value: number for kind, number in graph.left_out.items()}
+    assert {**counted, **left_out} == counted
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_whatever_a_label_says_it_is_a_label(text: str) -> None:
     made = parts(
