@@ -198,7 +198,7 @@ def asks(case_id: str, text: str, *of: str, **more: object) -> Row:
     return case(case_id, *of, **{"words": words, "body": body, **more})  # type: ignore[arg-type]
 
 
-async def test_a_change_reaches_cases_of_its_item_and_those_that_ask_with_its_words(
+async def test_a_change_reaches_cases_of_its_item_and_of_its_words(
     pool: Pool,
 ) -> None:
     await stored(

@@ -87,7 +87,7 @@ async def test_a_skill_stands_as_long_as_it_is_found_and_a_list_always(
     assert planned.items == 2
 
 
-async def test_what_was_only_begun_goes_and_what_is_told_of_a_piece_alone_is_emptied(
+async def test_what_was_only_begun_goes_and_what_is_told_is_emptied(
     pool: Pool, erasing: PostgresErasing
 ) -> None:
     told = {"tenant_id": "t", "payload": {"data": {"kind": "MEMORY", "text": "words"}}}
@@ -169,7 +169,7 @@ async def test_nothing_is_erased_while_a_worker_is_at_it(
 HELD = {"status": "held", "held": ["why"]}
 
 
-async def test_what_waits_of_the_pieces_is_found_with_the_lessons_that_quote_them(
+async def test_what_waits_is_found_with_the_lessons_that_quote_it(
     pool: Pool, erasing: PostgresErasing
 ) -> None:
     proposed = {"tenant_id": "t", "key": "lesson", "change_id": "c-lesson"}

@@ -348,7 +348,7 @@ def test_a_question_is_claimed_by_what_says_all_its_words(
     assert claimed(change(content, before), [lost]) == []
 
 
-def test_a_question_that_never_found_its_item_is_taken_over_by_nearly_all_its_words() -> None:
+def test_a_question_that_never_found_its_item_may_be_taken_over() -> None:
     result = CaseResult(case=case("recall", QUESTION), passed=False, why="x")
     assert takes_over(change(ALL), result)
     assert not takes_over(change("The weekly lunch"), result)

@@ -168,7 +168,7 @@ def test_feedback_says_all_of_what_it_creates_or_replaces(
     )
 
 
-def test_a_change_that_is_prepared_again_has_no_decision_on_it_and_keeps_its_cases() -> None:
+def test_a_change_prepared_again_is_undecided_and_keeps_its_cases() -> None:
     case = CaseBody.model_validate({"check": "recall", "text": "who?"})
     known = drafted(memory(cases=(case,))).model_copy(
         update={"status": ChangeStatus.STALE, "decision": "no", "decided_by": "kim",
