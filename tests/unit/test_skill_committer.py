@@ -6,6 +6,7 @@ import pytest
 
 from core.domain.errors import SkillApiDown
 from core.domain.hashing import state_hash
+from core.domain.messages import Message
 from core.domain.models import (
     SKILL_MD,
     ChangeStatus,
@@ -171,3 +172,18 @@ async def test_a_dry_run_says_that_files_to_restore_are_not_stored_any_more() ->
     receipt = await world.gate.submit(request, world.deps("k").context)
     assert receipt.status is ReceiptStatus.REFUSED
     assert "is missing" in receipt.message
+
+
+@pytest.mark.parametrize("operation", [Operation.UPDATE, Operation.DELETE])
+async def test_what_is_no_skill_is_neither_changed_nor_deleted(operation: Operation) -> None:
+    world = World([ADD_STEP])
+    await world.create()
+    for skill_id, code in (("none", "no.skill"), (None, "skill.id_missing")):
+        receipt = await commit_to_skill(
+            "a", operation=operation, skill_id=skill_id, deps=world.deps(f"k{skill_id}")
+        )
+        assert receipt.status is ReceiptStatus.REFUSED
+        wanted = Message(code, name="none") if skill_id else Message(code, operation=operation)
+        assert str(wanted) in receipt.message
+    assert world.author.asked == []
+    assert len(world.store.skills) == 1
