@@ -133,6 +133,7 @@ class Texts:
     index: TextsIndex = field(default_factory=TextsIndex)
     is_all: bool = False
     _newest: datetime | None = None
+    _told: dict[str, KnownText] = field(default_factory=dict)  # the same texts are near many
 
     async def read(self, knowledge: Knowledge, owner: Owner) -> None:
         """Read the agent's texts, then only newer ones; too many are left to the search."""
@@ -149,7 +150,7 @@ class Texts:
     def add(self, item_id: str, name: str, text: str) -> None:
         """Add the text of a line; the first of very many are dropped, as a search finds them."""
         if len(self.index) >= MOST:
-            self.index, self.is_all = TextsIndex(), False
+            self.index, self.is_all, self._told = TextsIndex(), False, {}
         self.index.add(Known(item_id, name, text, Kind.MEMORY))
 
     def drop(self, item_id: str) -> None:
@@ -159,8 +160,12 @@ class Texts:
     def beside(self, text: str) -> Compared:
         """Return what a text stands beside."""
         found = self.index.nearest(text, COMPARED)
-        items = tuple(
-            KnownText(
+        return Compared(items=tuple(map(self._as_told, found)), is_all=self.is_all)
+
+    def _as_told(self, known: Known) -> KnownText:
+        told = self._told.get(known.id)
+        if told is None or told.content != known.text:
+            told = self._told[known.id] = KnownText(
                 id=known.id,
                 kind=Kind.MEMORY,
                 name=known.name,
@@ -168,6 +173,4 @@ class Texts:
                 content=known.text,
                 score=0.0,
             )
-            for known in found
-        )
-        return Compared(items=items, is_all=self.is_all)
+        return told
