@@ -48,11 +48,12 @@ class Imported(Model):
 
 @dataclass(frozen=True)
 class Draft:
-    """A line that is new, with its idempotency key and the id that its item gets."""
+    """A line that is new, with its idempotency key, the id that its item gets, and its text."""
 
     line: KnowledgeLine
     key: str
     item_id: str
+    text: str
 
 
 def line_key(line: KnowledgeLine, owner: Owner) -> str:
@@ -88,16 +89,16 @@ class KnownLines:
         self._items = {item.id: item for item in items}
         self._texts = {same_key(item.content) for item in items}
 
-    def draft(self, line: KnowledgeLine, owner: Owner) -> Draft | None:
-        """Return a line to write if it is new, and take its id and text; else None."""
+    def draft(self, line: KnowledgeLine, owner: Owner, text: str) -> Draft | None:
+        """Return a line to write if it is new, and take its id and its text; else None."""
         key = line_key(line, owner)
         item_id = line.entry.id or new_item_id("mem", key)
-        text = same_key(line.text)
-        if key in self._earlier or item_id in self._items or text in self._texts:
+        same = same_key(text)
+        if key in self._earlier or item_id in self._items or same in self._texts:
             return None
-        self._texts.add(text)
+        self._texts.add(same)
         self._items[item_id] = _taken(item_id, line, owner)
-        return Draft(line, key, item_id)
+        return Draft(line, key, item_id, text)
 
     def came_before(self, line: KnowledgeLine, owner: Owner, *, replace: bool) -> Imported | None:
         """Return the outcome of a line that an earlier import has brought in, if it stands."""
