@@ -61,6 +61,10 @@ class FakeGate:
         """Submit one after another."""
         return [await self.submit(request, context) for request, context in asked]
 
+    async def masked(self, request: ChangeRequest) -> ChangeRequest:
+        """Return the request: nothing is masked."""
+        return request
+
     async def resume(self, fence: Fence) -> int:
         """Record the call: there is nothing to finish."""
         self.resumed.append(fence)

@@ -292,6 +292,19 @@ async def save_agents(app: App) -> None:
         await app.stores.agents.save(agent)
 
 
+async def test_no_line_is_told_the_secret_of_another(place: Place) -> None:
+    key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"
+    texts = [
+        f"결제는 키 {key} 로 합니다.",
+        f"결제는 키 {key} 로 해요.",
+        f"결제는 키 {key}1 로 합니다.",
+    ]
+    first, near, same = await place.take(*memories(texts))
+    assert [short([one]) for one in (first, near, same)] == [["created"], ["created"], ["known"]]
+    assert warned([near])[0]
+    assert key not in repr((first, near, same, *await place.changes()))
+
+
 async def test_tables_of_one_file_are_compared_with_each_other(place: Place) -> None:
     second = rule("> 7", name="sign-off")
     results = await place.take(rule("> 5"), second)

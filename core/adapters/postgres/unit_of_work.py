@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 
 from psycopg import AsyncCursor
 from psycopg import errors as pg
@@ -20,6 +22,7 @@ from core.adapters.postgres.runs import event_row, write_event
 from core.adapters.postgres.search import (
     drop_document,
     index_document,
+    index_new,
     lock_skills,
     refuse_repeated,
 )
@@ -266,16 +269,16 @@ async def write_all(
     await _lock(conn, changes)
     await _refuse_taken(conn, changes)
     try:
-        await _many(conn, "changes.put", change_rows)
-        await _many(conn, "knowledge.create", item_rows)
-        for change in changes:  # what is in the way shows where the first row is read
-            await index_document(conn, _document(change))
+        await _many(conn, "changes.put_all", change_rows)
+        await _many(conn, "knowledge.create_all", item_rows)
+        for own in _alike(map(_document, changes)):
+            await index_new(conn, own)
     except pg.UniqueViolation as error:
         if error.diag.constraint_name == "changes_open_target":
             said = Message("change.target_busy", kind=changes[0].kind, id=changes[0].target_id)
             raise TargetBusy(said) from error
         raise Stale(Message("change.key_at_once", key=changes[0].key)) from error
-    await _many(conn, "changes.record", [history_row(one.history) for one in made])
+    await _many(conn, "changes.record_all", [history_row(one.history) for one in made])
     params = {"ids": [change.id for change in changes], "status": ChangeStatus.APPLIED}
     await conn.execute(sql("changes.close_all"), params)
     await _tell(conn, [one.event for one in made], routes)
@@ -284,16 +287,27 @@ async def write_all(
 async def _tell(conn: Connection, events: Sequence[RunEvent], routes: Routes) -> None:
     """Write the events: those that go out one by one, with their deliveries."""
     quiet = [event for event in events if not routes(event)]
-    rows = [{**event_row(event), "alone": False} for event in quiet]
-    await _many(conn, "journal.emit", rows)
+    await _many(conn, "journal.emit_all", [*map(event_row, quiet)])
     for event in events:
         if routes(event):
             await write_event(conn, event, routes)
 
 
 async def _many(conn: Connection, block: str, rows: Sequence[dict[str, object]]) -> None:
-    async with conn.cursor() as cursor:
-        await cursor.executemany(sql(block), rows)
+    """Run a statement on all rows at once, by column name."""
+    await conn.execute(sql(block), {"rows": json.dumps(rows, ensure_ascii=False, default=_plain)})
+
+
+def _plain(value: object) -> object:
+    return value.obj if isinstance(value, Jsonb) else str(value)
+
+
+def _alike(documents: Iterable[SearchDocument]) -> Iterable[Sequence[SearchDocument]]:
+    """Return documents by tenant and kind."""
+    found: defaultdict[tuple[str, Kind], list[SearchDocument]] = defaultdict(list)
+    for document in documents:
+        found[document.tenant_id, document.kind].append(document)
+    return found.values()
 
 
 async def _lock(conn: Connection, changes: Sequence[Change]) -> None:

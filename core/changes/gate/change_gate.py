@@ -113,6 +113,9 @@ class ChangeGate:
     ) -> Sequence[Receipt | SkillWorkerError]:
         return await sets.submit_all(asked, self.submit, self._deps)
 
+    async def masked(self, request: ChangeRequest) -> ChangeRequest:
+        return await masked_request(request, self._deps.screen)
+
     async def resume(self, fence: Fence) -> int:
         open_intents = await self._deps.target_locks.unfinished(fence.candidate_id)
         for change in open_intents:

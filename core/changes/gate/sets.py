@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -26,31 +27,66 @@ from core.domain.ports import Concluded
 Asked = tuple[ChangeRequest, SubmitContext]
 Outcome = Receipt | SkillWorkerError
 Submit = Callable[[ChangeRequest, SubmitContext], Awaitable[Receipt]]
+# Changes of a transaction, which is written while the next are prepared: the server and the disk
+# work beside the comparison of texts, and no more than these few are waited for at the end.
+TOGETHER = 25
 
 
 @dataclass
 class _Set:
-    """Outcomes by place, and the changes that wait to be written together."""
+    """Outcomes by place, the changes that wait to be written together, and those being written."""
 
+    asked: Sequence[Asked]
+    submit: Submit
+    deps: GateDeps
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     waiting: dict[int, Change] = field(default_factory=dict)
+    writing: asyncio.Task[None] | None = None
+
+    async def add(self, place: int, change: Change) -> None:
+        """Write a change with those that wait, once they are enough."""
+        self.waiting[place] = change
+        if len(self.waiting) == TOGETHER:
+            await self._begin()
+        await asyncio.sleep(0)  # what is being written goes on: nothing else here waits
+
+    async def write(self) -> None:
+        """Write all that waits."""
+        await self._begin()
+        await self.written()
+
+    async def written(self) -> None:
+        """Wait for what is being written. Raises what it raises."""
+        writing, self.writing = self.writing, None
+        if writing is not None:
+            await writing
+
+    async def _begin(self) -> None:
+        await self.written()
+        if self.waiting:
+            waiting, self.waiting = self.waiting, {}
+            self.writing = asyncio.create_task(_write(self, waiting))
 
 
 async def submit_all(asked: Sequence[Asked], submit: Submit, deps: GateDeps) -> Sequence[Outcome]:
     """Submit in order: new memories in sets, what else there is by `submit`."""
     asked = [(await masked_request(request, deps.screen), context) for request, context in asked]
     used = await deps.changes.find_all([context.key for _, context in asked])
-    done = _Set()
-    for place, (request, context) in enumerate(asked):
-        change = None
-        if context.key not in used and _is_plain(request, context):
-            change = await _prepared(request, context, deps)
-        if change is not None:
-            done.waiting[place] = change
-            continue
-        await _write(done, asked, submit, deps)
-        done.outcomes[place] = await _alone(request, context, submit)
-    await _write(done, asked, submit, deps)
+    done = _Set(asked, submit, deps)
+    try:
+        for place, (request, context) in enumerate(asked):
+            change = None
+            if context.key not in used and _is_plain(request, context):
+                change = await _prepared(request, context, deps)
+            if change is not None:
+                await done.add(place, change)
+                continue
+            await done.write()
+            done.outcomes[place] = await _alone(request, context, submit)
+        await done.write()
+    finally:
+        if done.writing is not None:
+            await asyncio.gather(done.writing, return_exceptions=True)
     return [done.outcomes[place] for place in range(len(asked))]
 
 
@@ -81,11 +117,9 @@ async def _prepared(
     return change if is_plain else None
 
 
-async def _write(done: _Set, asked: Sequence[Asked], submit: Submit, deps: GateDeps) -> None:
-    """Write what waits in one transaction; if that cannot be, one after another."""
-    waiting, done.waiting = done.waiting, {}
-    if not waiting:
-        return
+async def _write(done: _Set, waiting: dict[int, Change]) -> None:
+    """Write changes in one transaction; if that cannot be, one after another."""
+    deps = done.deps
     if deps.dry_run:
         done.outcomes |= {place: receipts.receipt_of(change) for place, change in waiting.items()}
         return
@@ -94,7 +128,7 @@ async def _write(done: _Set, asked: Sequence[Asked], submit: Submit, deps: GateD
         await deps.changes.conclude([*made.values()])
     except (Stale, TargetBusy):
         for place in waiting:
-            done.outcomes[place] = await _alone(*asked[place], submit)
+            done.outcomes[place] = await _alone(*done.asked[place], done.submit)
     else:
         done.outcomes |= {place: receipts.receipt_of(one.change) for place, one in made.items()}
 

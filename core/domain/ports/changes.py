@@ -43,11 +43,14 @@ class Gate(Protocol):
     async def submit_all(
         self, asked: Sequence[tuple[ChangeRequest, SubmitContext]]
     ) -> Sequence[Receipt | SkillWorkerError]:
-        """Submit changes in order, writing what is new in one transaction.
+        """Submit changes in order, writing what is new together, some in a transaction.
 
         Each has its own receipt and history, or the error that `submit` would raise for it alone.
         Raises DependencyDown.
         """
+
+    async def masked(self, request: ChangeRequest) -> ChangeRequest:
+        """Return a request as it is stored, without secrets; to compare what comes after it."""
 
     async def resume(self, fence: Fence) -> int:
         """Finish what earlier generations of a candidate left open; returns how many changes."""

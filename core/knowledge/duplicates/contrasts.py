@@ -120,7 +120,7 @@ def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _turn(turn: Turn, new: Words, known: Words) -> Sides:
-    mine, theirs = (turns(words.unnumbered).get(turn, {}) for words in (new, known))
+    mine, theirs = (turns(words.unnumbered, turn) for words in (new, known))
     if mine.keys() == theirs.keys():
         return NEITHER
     new_only = tuple(text for sense, text in mine.items() if sense not in theirs)

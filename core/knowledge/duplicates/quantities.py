@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -120,7 +121,8 @@ class Quantity:
         return self.value == other.value
 
 
-def quantities(text: str) -> list[Quantity]:
+@lru_cache(maxsize=256)  # the words of a text and its signs are read one after the other
+def quantities(text: str) -> Sequence[Quantity]:
     """Return the quantities of a lower-case NFC text by position, without overlaps.
 
     At most 300 of each notation are read.
@@ -130,7 +132,7 @@ def quantities(text: str) -> list[Quantity]:
         matches = islice(pattern.finditer(text), MAX_QUANTITIES)
         free = [match for match in matches if not _overlaps(match, found)]
         found += [quantity for match in free for quantity in read(match)]
-    return sorted(found, key=lambda quantity: quantity.start)
+    return tuple(sorted(found, key=lambda quantity: quantity.start))
 
 
 def _overlaps(match: re.Match[str], found: list[Quantity]) -> bool:

@@ -80,7 +80,7 @@ class Sign:
 def signs_of(text: str) -> tuple[Sign, ...]:
     """Return the signs of a text (NFC), at most 400."""
     lower = text.lower()
-    values = quantities(lower) if len(lower) == len(text) else []
+    values = quantities(lower) if len(lower) == len(text) else ()
     found: list[Sign] = []
     for sign in _signs(text, values):
         found.append(sign)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -362,16 +362,26 @@ def _nearest(new: Words, known: Words, text: str, known_text: str) -> Match:
         pairs += [(new, part) for part in _parts(known_text)]
     if new.weight > _LONGER * known.weight:
         pairs += [(part, known) for part in _parts(text)]
-    matches = [Match(*pair) for pair in pairs] or [Match(new, known)]
-    return max(matches, key=lambda match: match.alike)
+    if len(pairs) <= 1:
+        return Match(*(pairs[0] if pairs else (new, known)))
+    return max((Match(*pair) for pair in pairs), key=lambda match: match.alike)
 
 
-def _parts(text: str) -> list[Words]:
+def _parts(text: str) -> Sequence[Words]:
     """Return the sentences and lines that say something; none of a text that is one itself."""
+    return _remembered_parts(text) if len(text) <= REMEMBERED_CHARS else _parted(text)
+
+
+@lru_cache(maxsize=_CACHED)
+def _remembered_parts(text: str) -> Sequence[Words]:
+    return _parted(text)
+
+
+def _parted(text: str) -> Sequence[Words]:
     if _PART.search(text) is None:
-        return []
+        return ()
     parts = [words_of(part) for part in _PART.split(text, _PARTS)[:_PARTS] if part.strip()]
-    return [part for part in parts if part.weight >= _LEAST_WORDS]
+    return tuple(part for part in parts if part.weight >= _LEAST_WORDS)
 
 
 def _shingles(text: str) -> frozenset[str]:

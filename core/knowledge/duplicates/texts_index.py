@@ -41,19 +41,23 @@ class TextsIndex:
             self._postings[pair].append(place)
 
     def drop(self, item_id: str) -> None:
-        """Drop a text, if it is there."""
+        """Drop a text, if it is there: the others are found as if it had never been."""
         place = self._places.pop(item_id, None)
-        if place is not None:
-            self._texts[place] = None
+        known = self._texts[place] if place is not None else None
+        if place is None or known is None:
+            return
+        self._texts[place] = None
+        for pair in _pairs(known.text):
+            self._postings[pair].remove(place)
 
     def nearest(self, text: str, limit: int) -> Sequence[Known]:
         """Return the texts that share most with one, the nearest first."""
-        there = [found for pair in _pairs(text) if (found := self._postings.get(pair))]
+        there = [found for pair in sorted(_pairs(text)) if (found := self._postings.get(pair))]
         there.sort(key=len)
         scores: defaultdict[int, float] = defaultdict(float)
         ideal = 0.0
         for postings in there[:RAREST]:
-            weight = math.log(1 + len(self._texts) / len(postings))
+            weight = math.log(1 + len(self) / len(postings))
             ideal += weight
             if len(postings) <= MOST_POSTINGS:
                 for place in postings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
@@ -174,15 +174,12 @@ def denials(text: str) -> tuple[str, ...]:
     return tuple(match[0] for match in _patterns()["negation"].finditer(text))
 
 
-@lru_cache(maxsize=512)
-def turns(text: str) -> Mapping[Turn, Mapping[str, str]]:
-    """Return what turns a text: by class, each sense with its first marker as written."""
-    found: dict[Turn, dict[str, str]] = {}
-    for turn, pattern in _patterns().items():
-        senses = tuple(_SENSES[turn])
-        for match in pattern.finditer(text):
-            sense = senses[int((match.lastgroup or "g0")[1:])]
-            found.setdefault(turn, {}).setdefault(sense, match[0])
+@lru_cache(maxsize=2_048)
+def turns(text: str, turn: Turn) -> Mapping[str, str]:
+    """Return what turns a text in one way: each sense with its first marker as written."""
+    senses, found = tuple(_SENSES[turn]), dict[str, str]()
+    for match in _patterns()[turn].finditer(text):
+        found.setdefault(senses[int((match.lastgroup or "g0")[1:])], match[0])
     return found
 
 
@@ -385,14 +382,14 @@ def _read(text: str) -> Words:
     codes = [*_CODE.finditer(_without(plain, numbered))]
     bare = _CODE.sub(lambda code: " " * len(code[0]), _without(plain, numbered))
     lower = bare.lower()
-    found = quantities(lower) if len(lower) == len(bare) else []
+    found = quantities(lower) if len(lower) == len(bare) else ()
     coded = [_numbered(plain, numbered)] if numbered else []
     distinct = {code.stem: code for code in (*coded, *map(_coded, codes))}
     leads = numbered is None and (not codes or codes[0].start() > 0)
     for word in _words(bare, found, leads=leads):
         if len(distinct) < MAX_WORDS and (word.stem not in distinct or word.names):
             distinct[word.stem] = word
-    return Words(tuple(distinct.values()), tuple(found), denials(plain), plain, hanja, numbered)
+    return Words(tuple(distinct.values()), (*found,), denials(plain), plain, hanja, numbered)
 
 
 def _without(text: str, numbered: Numbered | None) -> str:
@@ -410,7 +407,7 @@ def _coded(code: re.Match[str]) -> Word:
     return Word(code[0].casefold(), code[0], 1.0, names=True, leads=code.start() == 0)
 
 
-def _words(text: str, found: list[Quantity], *, leads: bool) -> Iterator[Word]:
+def _words(text: str, found: Sequence[Quantity], *, leads: bool) -> Iterator[Word]:
     spans = iter([*found, None])
     span = next(spans)
     matches = list(_WORD.finditer(text))
@@ -426,6 +423,7 @@ def _words(text: str, found: list[Quantity], *, leads: bool) -> Iterator[Word]:
             leads = False
 
 
+@lru_cache(maxsize=20_000)  # texts share their words
 def _word(text: str, role: Role) -> Word | None:
     lower = text.casefold().removesuffix("'s").removesuffix("’s")
     if role == "person" and _is_hangul(lower):

@@ -187,10 +187,10 @@ class Importer:
         owner = self.owners.of(line.entry)
         check_name(line)
         if line.entry.kind is Kind.MEMORY:
-            texts = await self._texts_of(owner, 1)
-            done = await self._brought_in(line, owner, texts.beside(line.text))
+            texts, text = await self._texts_of(owner, 1), await self._said(line)
+            done = await self._brought_in(line, owner, texts.beside(text))
             if done.outcome == "created":
-                texts.add(done.id, done.name, line.text)
+                texts.add(done.id, done.name, text)
             return done
         if line.entry.kind is not Kind.SKILL:
             return await self._brought_in(line, owner)
@@ -247,10 +247,11 @@ class Importer:
         self, lines: Sequence[KnowledgeLine], owner: Owner
     ) -> AsyncIterator[tuple[KnowledgeLine, Imported | SkillWorkerError]]:
         texts = await self._texts_of(owner, len(lines))
-        known = await self._known(lines, owner)
+        said = [await self._said(line) for line in lines]
+        known = await self._known(lines, said, owner)
         together: list[Draft] = []
-        for line in lines:
-            draft = known.draft(line, owner)
+        for line, text in zip(lines, said, strict=True):
+            draft = known.draft(line, owner, text)
             if draft is not None:
                 together.append(draft)
                 continue
@@ -275,8 +276,8 @@ class Importer:
         asked = []
         for draft in drafts:
             line = draft.line
-            compared = texts.beside(line.text)
-            texts.add(draft.item_id, memory_name(line.text), line.text)
+            compared = texts.beside(draft.text)
+            texts.add(draft.item_id, memory_name(draft.text), draft.text)
             context = self._context(draft.key, owner, compared)
             asked.append((create_request(line, self._reason(line)), context))
         receipts = await self.gate.submit_all(asked) if asked else ()
@@ -296,14 +297,21 @@ class Importer:
             await texts.read(self.knowledge, owner)
         return texts
 
-    async def _known(self, lines: Sequence[KnowledgeLine], owner: Owner) -> KnownLines:
+    async def _said(self, line: KnowledgeLine) -> str:
+        """Return the text of a memory as it is stored: others are told what they stand beside."""
+        request = await self.gate.masked(create_request(line, self._reason(line)))
+        assert isinstance(request, MemoryRequest)
+        return request.content
+
+    async def _known(
+        self, lines: Sequence[KnowledgeLine], said: Sequence[str], owner: Owner
+    ) -> KnownLines:
         """Read what earlier imports made of these lines, and what has their ids and texts."""
         earlier = await self.changes.find_all([line_key(line, owner) for line in lines])
         ids = [line.entry.id for line in lines if line.entry.id]
         ids += [change.target_id for change in earlier.values()]
-        contents = [line.text for line in lines]
         items = await self.knowledge.taken(
-            Kind.MEMORY, owner.tenant_id, owner.agent_id, ids=ids, contents=contents
+            Kind.MEMORY, owner.tenant_id, owner.agent_id, ids=ids, contents=said
         )
         return KnownLines(earlier, items)
 

@@ -48,11 +48,12 @@ class Imported(Model):
 
 @dataclass(frozen=True)
 class Draft:
-    """A line that is new, with its idempotency key and the id that its item gets."""
+    """A line that is new, with its idempotency key, the id that its item gets, and its text."""
 
     line: KnowledgeLine
     key: str
     item_id: str
+    text: str
 
 
 def line_key(line: KnowledgeLine, owner: Owner) -> str:
@@ -88,16 +89,16 @@ class KnownLines:
         self._items = {item.id: item for item in items}
         self._texts = {same_key(item.content) for item in items}
 
-    def draft(self, line: KnowledgeLine, owner: Owner) -> Draft | None:
-        """Return a line to write if it is new, and take its id and text; else None."""
+    def draft(self, line: KnowledgeLine, owner: Owner, text: str) -> Draft | None:
+        """Return a line to write if it is new, and take its id and its text; else None."""
         key = line_key(line, owner)
         item_id = line.entry.id or new_item_id("mem", key)
-        text = same_key(line.text)
-        if key in self._earlier or item_id in self._items or text in self._texts:
+        same = same_key(text)
+        if key in self._earlier or item_id in self._items or same in self._texts:
             return None
-        self._texts.add(text)
+        self._texts.add(same)
         self._items[item_id] = _taken(item_id, line, owner)
-        return Draft(line, key, item_id)
+        return Draft(line, key, item_id, text)
 
     def came_before(self, line: KnowledgeLine, owner: Owner, *, replace: bool) -> Imported | None:
         """Return the outcome of a line that an earlier import has brought in, if it stands."""
@@ -133,6 +134,7 @@ class Texts:
     index: TextsIndex = field(default_factory=TextsIndex)
     is_all: bool = False
     _newest: datetime | None = None
+    _told: dict[str, KnownText] = field(default_factory=dict)  # the same texts are near many
 
     async def read(self, knowledge: Knowledge, owner: Owner) -> None:
         """Read the agent's texts, then only newer ones; too many are left to the search."""
@@ -149,7 +151,7 @@ class Texts:
     def add(self, item_id: str, name: str, text: str) -> None:
         """Add the text of a line; the first of very many are dropped, as a search finds them."""
         if len(self.index) >= MOST:
-            self.index, self.is_all = TextsIndex(), False
+            self.index, self.is_all, self._told = TextsIndex(), False, {}
         self.index.add(Known(item_id, name, text, Kind.MEMORY))
 
     def drop(self, item_id: str) -> None:
@@ -159,8 +161,12 @@ class Texts:
     def beside(self, text: str) -> Compared:
         """Return what a text stands beside."""
         found = self.index.nearest(text, COMPARED)
-        items = tuple(
-            KnownText(
+        return Compared(items=tuple(map(self._as_told, found)), is_all=self.is_all)
+
+    def _as_told(self, known: Known) -> KnownText:
+        told = self._told.get(known.id)
+        if told is None or told.content != known.text:
+            told = self._told[known.id] = KnownText(
                 id=known.id,
                 kind=Kind.MEMORY,
                 name=known.name,
@@ -168,6 +174,4 @@ class Texts:
                 content=known.text,
                 score=0.0,
             )
-            for known in found
-        )
-        return Compared(items=items, is_all=self.is_all)
+        return told

@@ -4,6 +4,31 @@ SELECT * FROM changes WHERE key = %(key)s ORDER BY attempt DESC LIMIT 1
 -- name: find_all
 SELECT DISTINCT ON (key) * FROM changes WHERE key = ANY (%(keys)s) ORDER BY key, attempt DESC
 
+-- name: put_all
+-- Intents of no candidate, that are new.
+WITH given AS (
+    SELECT * FROM jsonb_populate_recordset(NULL::changes, %(rows)s::jsonb) WITH ORDINALITY AS n
+), noted AS (
+    INSERT INTO change_messages (change_id, tenant_id, said)
+    SELECT id, tenant_id, said
+    FROM jsonb_to_recordset(%(rows)s::jsonb) AS n (id text, tenant_id text, said jsonb)
+    WHERE said IS NOT NULL
+)
+INSERT INTO changes (
+    id, key, digest, attempt, tenant_id, agent_id, kind, target_id, target_name, operation,
+    before, after, base_hash, status, reason, merge_mode, relationship, feedback_id,
+    feedback_content, candidate_id, epoch, warnings, reverts, seen, error, origin, request,
+    candidate_content, held, content_hash, retracts, said_at, heard_at, findings, cases, retires,
+    breaks)
+SELECT
+    id, key, digest, attempt, tenant_id, agent_id, kind, target_id, target_name, operation,
+    before, after, base_hash, status, reason, merge_mode, relationship, feedback_id,
+    feedback_content, candidate_id, epoch, warnings, reverts, seen, error, origin, request,
+    candidate_content, held, content_hash, retracts, coalesce(said_at, clock_timestamp()),
+    coalesce(heard_at, clock_timestamp()), findings, cases, retires,
+    breaks
+FROM given ORDER BY ordinality
+
 -- name: close_all
 UPDATE changes SET status = %(status)s, applied_at = clock_timestamp() WHERE id = ANY (%(ids)s)
 
@@ -158,6 +183,21 @@ VALUES (
     %(previous_reach)s, %(new_reach)s,
     %(feedback_content)s, %(feedback_id)s, %(change_id)s, %(attempt)s, %(status)s, %(error)s,
     coalesce(%(said_at)s, (SELECT said_at FROM changes WHERE id = %(change_id)s)))
+ON CONFLICT (change_id, attempt, status) DO NOTHING
+
+-- name: record_all
+-- In their order: so they are chained.
+INSERT INTO history (
+    id, knowledge_type, knowledge_id, knowledge_name, agent_id, tenant_id, operation,
+    previous_content, new_content, previous_files, new_files, previous_reach, new_reach,
+    feedback_content, feedback_id, change_id, attempt, status, error, said_at)
+SELECT
+    id, knowledge_type, knowledge_id, knowledge_name, agent_id, tenant_id, operation,
+    previous_content, new_content, previous_files, new_files, previous_reach, new_reach,
+    feedback_content, feedback_id, change_id, attempt, status, error,
+    coalesce(h.said_at, (SELECT c.said_at FROM changes c WHERE c.id = h.change_id))
+FROM jsonb_populate_recordset(NULL::history, %(rows)s::jsonb) WITH ORDINALITY AS h
+ORDER BY ordinality
 ON CONFLICT (change_id, attempt, status) DO NOTHING
 
 -- name: list_agent_skill

@@ -15,6 +15,20 @@ SELECT pg_notify('run_events', json_build_object(
     CASE WHEN %(alone)s THEN set_config('synchronous_commit', 'off', true) END
 FROM event
 
+-- name: emit_all
+WITH event AS (
+    INSERT INTO run_events (name, tenant_id, feedback_id, candidate_id, change_id, data, state)
+    SELECT name, tenant_id, feedback_id, candidate_id, change_id, data,
+           event_state(feedback_id, candidate_id, change_id)
+    FROM jsonb_populate_recordset(NULL::run_events, %(rows)s::jsonb) WITH ORDINALITY AS e
+    ORDER BY ordinality
+    RETURNING id, name, tenant_id, feedback_id
+)
+SELECT pg_notify('run_events', json_build_object(
+    'id', id, 'name', left(name, 200), 'tenant_id', left(tenant_id, 200),
+    'feedback_id', left(feedback_id, 200))::text)
+FROM event
+
 -- name: pay
 -- The cost of a run's call, charged to its candidate and its tenant's day together with its event.
 -- The reservation is released in the same transaction: between two, one call too many could begin.

@@ -83,6 +83,20 @@ FROM knowledge_versions
 WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
 RETURNING version
 
+-- name: create_all
+INSERT INTO knowledge_versions (
+    item_id, version, kind, tenant_id, agent_id, name, name_key, content, hash, same_key,
+    relationship, change_id, feedback_id, valid_until, scope, scope_user, valid_from)
+SELECT n.item_id, coalesce(old.version, 0) + 1, n.kind, n.tenant_id, n.agent_id, n.name, n.name_key,
+       n.content, n.hash, n.same_key, n.relationship, n.change_id, n.feedback_id, n.valid_until,
+       n.scope, n.scope_user, greatest(clock_timestamp(), old.valid_to)
+FROM jsonb_populate_recordset(NULL::knowledge_versions, %(rows)s::jsonb) WITH ORDINALITY AS n
+CROSS JOIN LATERAL (
+    SELECT max(v.version) AS version, max(v.valid_to) AS valid_to FROM knowledge_versions v
+    WHERE v.tenant_id = n.tenant_id AND v.kind = n.kind AND v.item_id = n.item_id
+) AS old
+ORDER BY n.ordinality
+
 -- name: supersede
 WITH closed AS (
     UPDATE knowledge_versions SET valid_to = greatest(clock_timestamp(), valid_from)

@@ -28,6 +28,27 @@ WITH put AS (
 )
 SELECT id, true AS was_there FROM updated UNION ALL SELECT id, was_there FROM inserted
 
+-- name: put_new
+-- Documents of one tenant and kind that are not there yet, with their postings.
+WITH put AS (
+    SELECT p.*, ARRAY (SELECT search_key(%(tenant_id)s, t.term)
+                       FROM unnest(string_to_array(p.terms, E'\n')) AS t (term)) AS keys
+    FROM unnest(%(item_ids)s::text[], %(agent_ids)s::text[], %(names)s::text[], %(contents)s::text[],
+                %(lengths)s::integer[], %(terms)s::text[], %(shapes)s::text[]) WITH ORDINALITY
+         AS p (item_id, agent_id, name, content, length, terms, shapes, place)
+), inserted AS (
+    INSERT INTO search_documents (tenant_id, kind, item_id, agent_id, name, content, length, keys)
+    SELECT %(tenant_id)s, %(kind)s, item_id, agent_id, name, content, length, keys
+    FROM put ORDER BY place
+    RETURNING id, item_id
+), posted AS (
+    INSERT INTO search_postings (term, document_id, owner, shape)
+    SELECT t.term, i.id, search_owner(p.agent_id, %(kind)s), t.shape
+    FROM inserted i JOIN put p USING (item_id),
+         unnest(p.keys, string_to_array(p.shapes, E'\n')::smallint[]) AS t (term, shape)
+)
+SELECT count(*) AS number FROM inserted
+
 -- name: drop_postings
 WITH gone AS (
     DELETE FROM search_postings p USING search_documents d
