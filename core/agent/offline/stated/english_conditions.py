@@ -32,6 +32,10 @@ FEW = 5  # words between an outcome and its condition
 
 
 def value_of(column: str, value: str, no: bool = False) -> Condition:
+    """Return the condition that a column has one of these values, or with `no` none of them.
+
+    Raises NotARule if they read like another clause.
+    """
     values = [one.strip() for one in re.split(r",? and |,? or |, |/", value)]
     if ", " in value and not re.search(r"\b(?:and|or)\b", value):
         raise NotARule("several values, or another clause")

@@ -22,6 +22,7 @@ _SPAN_UNITS = frozenset(["년", "개월", "주", "일", "시간", "분"])
 
 
 def value_of(column: str, value: str, no: bool = False) -> Condition:
+    """Return the condition that a column has one of these values, or with `no` none of them."""
     values = [one.strip(" ,") for one in w.LIST.split(value)]
     tests = ", ".join(f'"{one}"' for one in values if one)
     return Condition(column, f"not({tests})" if no else tests, "string")
