@@ -46,6 +46,18 @@ async def test_times_are_in_utc_whatever_the_server_says(database: str) -> None:
     assert now.astimezone(UTC) == now  # type: ignore[attr-defined]
 
 
+async def test_the_connection_that_was_returned_last_is_lent_first(database: str) -> None:
+    async with open_pool(database, max_size=3) as pool:
+        async with connection(pool) as first:
+            async with connection(pool) as second, connection(pool) as third:
+                assert len({id(first), id(second), id(third)}) == 3
+        for _ in range(2):
+            async with connection(pool) as lent:
+                assert lent is first
+                async with connection(pool) as next_one:
+                    assert next_one is second  # the third was returned before it
+
+
 async def test_a_migration_under_a_worker_costs_each_connection_one_statement(
     database: str,
 ) -> None:
