@@ -48,9 +48,8 @@ async def test_times_are_in_utc_whatever_the_server_says(database: str) -> None:
 
 async def test_the_connection_that_was_returned_last_is_lent_first(database: str) -> None:
     async with open_pool(database, max_size=3) as pool:
-        async with connection(pool) as first:
-            async with connection(pool) as second, connection(pool) as third:
-                assert len({id(first), id(second), id(third)}) == 3
+        async with connection(pool) as first, connection(pool) as second, connection(pool) as third:
+            assert len({id(first), id(second), id(third)}) == 3
         for _ in range(2):
             async with connection(pool) as lent:
                 assert lent is first

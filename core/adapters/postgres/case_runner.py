@@ -178,7 +178,7 @@ class _Looking:
         self.conn = conn
         self._change = change
         pool = cast("Pool", _Lent(conn))
-        self._search = ScopedSearch(PostgresSearch(pool, None), pool, clock)
+        self._search = ScopedSearch(PostgresSearch(pool, None), clock)
         self._matches = PostgresTaskMatches(pool, clock)
         self._agents = PostgresAgents(pool)
 

@@ -23,7 +23,7 @@ from core.adapters.postgres.queries import (
 )
 from core.domain.errors import InvalidInput, NotFound, Repeated, SkillApiDown, TargetBusy
 from core.domain.messages import Message
-from core.domain.models import Bundle, Change, Hit, Kind, KnownText, Nearby, SkillSummary
+from core.domain.models import Bundle, Change, Hit, Kind, KnownText, Nearby, Scope, SkillSummary
 from core.domain.ports import SkillStore
 from core.knowledge.duplicates.repeats import repeats, repeats_skill
 from core.knowledge.search.documents import (
@@ -299,7 +299,7 @@ class PostgresSearch:
     async def search(
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
     ) -> Sequence[Hit]:
-        """Return the items most similar to `query`, best first.
+        """Return the items most similar to `query`, best first, with their reach.
 
         With an agent: its own items and those shared in the tenant. `score` is relative to the
         ideal document, 0 to 1. Of a long query the first 2,000 distinct terms are read, and the 256
@@ -316,6 +316,7 @@ class PostgresSearch:
         return [
             make_hit(
                 kind=Kind(row.pop("kind")),
+                scope=Scope(row.pop("scope")),
                 score=weighing.normalised(row.pop("bm25")),
                 weights=shown(weighing.weights),
                 names=weighing.named,
@@ -336,12 +337,9 @@ class PostgresSearch:
             rows = await _ranked(conn, weighing, _Scope(tenant_id, agent_id, kind, limit))
         known = [
             KnownText(
-                id=row["item_id"],
-                kind=row["kind"],
-                name=row["name"],
-                agent_id=row["agent_id"],
-                content=row["content"],
-                score=weighing.normalised(row["bm25"]),
+                id=row.pop("item_id"),
+                score=weighing.normalised(row.pop("bm25")),
+                **{name: value for name, value in row.items() if name != "files"},
             )
             for row in rows
         ]

@@ -162,10 +162,14 @@ WITH asked AS MATERIALIZED (
     ORDER BY bm25 DESC, f.id
     LIMIT %(limit)s
 )
-SELECT d.kind, d.item_id, d.name, d.agent_id, left(d.content, %(scanned)s) AS content, d.files,
-       b.bm25
+SELECT d.kind, d.item_id, d.name, coalesce(v.agent_id, d.agent_id) AS agent_id,
+       left(d.content, %(scanned)s) AS content, d.files, b.bm25, c.said_at AS taught_at,
+       v.valid_until, coalesce(v.scope, 'agent') AS scope, v.scope_user AS user
 FROM best b
 JOIN search_documents d ON d.id = b.id
+LEFT JOIN knowledge_versions v
+    ON v.tenant_id = d.tenant_id AND v.kind = d.kind AND v.item_id = d.item_id AND v.valid_to IS NULL
+LEFT JOIN changes c ON c.id = v.change_id
 ORDER BY b.bm25 DESC, d.id
 
 -- name: skills
