@@ -477,11 +477,20 @@ async def _pipelined(conn: Connection, *, stays: bool = True) -> AsyncIterator[N
             await conn.execute("BEGIN")
             await conn.execute(_BOUND)
             yield
-            await conn.execute("COMMIT" if stays else "ROLLBACK")
+            await (conn.execute("COMMIT") if stays else _roll_back(conn))
     except BaseException:
         if not conn.closed:
             await conn.rollback()
         raise
+
+
+async def _roll_back(conn: Connection) -> None:
+    """Undo a transaction; by a ROLLBACK that it counts psycopg forgets all that is prepared."""
+    threshold, conn.prepare_threshold = conn.prepare_threshold, None
+    try:
+        await conn.execute("ROLLBACK")
+    finally:
+        conn.prepare_threshold = threshold
 
 
 @cache
