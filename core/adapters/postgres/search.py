@@ -112,7 +112,7 @@ async def _lock(conn: Connection, change: Change) -> dict[str, object]:
 async def index_document(
     conn: Connection, document: SearchDocument, *, only: Collection[str] | None = None
 ) -> None:
-    """Add a document to the index or replace it; the caller commits.
+    """Add a document to the index or replace it, in the caller's transaction.
 
     With `only` just the postings of these terms are written, for one who rolls back and asks for
     no others: a skill has a thousand, which take longer than all that is asked of them.
@@ -120,21 +120,14 @@ async def index_document(
     found = index_terms(document)
     row = {key: _storable(value) for key, value in document.model_dump().items()}
     shapes = {t: shape for t, shape in found.shapes.items() if only is None or t in only}
-    terms = {"terms": joined(shapes), "tenant_id": document.tenant_id}
-    put = await conn.execute(sql("search.put_document"), {**row, **terms, "length": found.length})
-    known = await put.fetchone()
-    assert known is not None
-    if known["was_there"] and only is None:
-        await conn.execute(sql("search.drop_postings"), {"id": known["id"], **terms})
-    elif known["was_there"]:
-        old = {"id": known["id"], "tenant_id": document.tenant_id, "terms": joined(only or ())}
-        await conn.execute(sql("search.drop_some"), old)
-    postings = {
-        "id": known["id"],
-        "agent_id": document.agent_id,
-        "kind": document.kind,
-        "shapes": joined(map(str, shapes.values())),
-    }
+    key = {name: row[name] for name in ("tenant_id", "kind", "item_id")}
+    terms = {**key, "terms": joined(shapes)}
+    await conn.execute(sql("search.put_document"), {**row, **terms, "length": found.length})
+    if only is None:
+        await conn.execute(sql("search.drop_postings"), terms)
+    else:
+        await conn.execute(sql("search.drop_some"), {**key, "terms": joined(only)})
+    postings = {"agent_id": document.agent_id, "shapes": joined(map(str, shapes.values()))}
     await conn.execute(sql("search.put_postings"), {**terms, **postings})
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
 
 from psycopg import AsyncCursor
 from psycopg import errors as pg
@@ -160,11 +161,22 @@ class PostgresUnitOfWork(CasesOfUnit):
 
 async def put_item(conn: Connection, change: Change) -> None:
     """Write the item of a change, and its document. Raises Stale; the caller commits."""
+    async with item_put(conn, change):
+        pass
+
+
+@asynccontextmanager
+async def item_put(conn: Connection, change: Change) -> AsyncIterator[None]:
+    """Write the item of a change, and its document; what the block asks first travels along.
+
+    Raises Stale, at the first answer to the block or at its end; the caller commits.
+    """
     block = "create" if change.before is None else "supersede" if change.after else "end"
     shared = change.after is not None and change.after.reach.scope is Scope.TENANT
     try:
         written = await conn.execute(sql(f"knowledge.{block}"), version_row(change))
         await put_document(conn, change, None if shared else change.agent_id)
+        yield
         done = await written.fetchone()
     except pg.UniqueViolation as error:
         raise Stale(
