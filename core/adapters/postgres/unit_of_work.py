@@ -84,7 +84,8 @@ class PostgresUnitOfWork(CasesOfUnit):
     async def write_item(self, change: Change) -> None:
         if change.after is not None:
             await refuse_repeated(self._conn, change)
-        await put_item(self._conn, change)
+        async with item_put(self._conn, change):
+            await self.ask_seen(change)
 
     async def note_package(self, kind: Kind, package: str) -> None:
         params = {"kind": kind, "package": package}
@@ -157,12 +158,6 @@ class PostgresUnitOfWork(CasesOfUnit):
     async def emit(self, event: RunEvent) -> None:
         await write_event(self._conn, event, self._routes)
         self.events.append(event)
-
-
-async def put_item(conn: Connection, change: Change) -> None:
-    """Write the item of a change, and its document. Raises Stale; the caller commits."""
-    async with item_put(conn, change):
-        pass
 
 
 @asynccontextmanager
