@@ -381,13 +381,13 @@ class SearchIndex:
         (whole,) = await self._fetch("search.describe", **asked)
         self.mark = whole["mark"]
 
-        def total(seen: int, last: int) -> int:
-            ends = {"oldest": whole["oldest"], "newest": whole["newest"]}
-            return extrapolate(seen, self._sample, last=last, **ends)
-
+        ends = {"oldest": whole["oldest"], "newest": whole["newest"]}
         return Corpus(
             documents=whole["documents"],
-            frequencies={term: total(seen, last) for term, (seen, last) in whole["terms"].items()},
+            frequencies={
+                term: extrapolate(seen, self._sample, last=last, **ends)
+                for term, (seen, last) in whole["terms"].items()
+            },
             mean=max(1.0, whole["length"] / max(1, whole["documents"])),
         )
 
