@@ -36,6 +36,7 @@ from core.changes.cases.running import (
     judge,
     recalled,
 )
+from core.domain import tracing
 from core.domain.errors import NotFound
 from core.domain.models import Agent, Change, Kind, Scope
 from core.domain.models.cases import Case, CaseResult, CaseStatus, Check
@@ -183,7 +184,7 @@ class _Looking:
         self.conn = conn
         self._change = change
         pool = cast("Pool", _Lent(conn))
-        self._search = ScopedSearch(PostgresSearch(pool, None), clock)
+        self._search = ScopedSearch(PostgresSearch(pool, None, tells=tracing.is_on()), clock)
         self._matches = PostgresTaskMatches(pool, clock)
         self._agents = PostgresAgents(pool)
 

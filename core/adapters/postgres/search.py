@@ -283,11 +283,15 @@ _SAMPLE = 100
 
 
 class PostgresSearch:
-    """The `Search` port; without a follower the index is used as it is."""
+    """The `Search` port; without a follower the index is used as it is.
 
-    def __init__(self, pool: Pool, follower: SkillFollower | None) -> None:
+    Unless it `tells`, hits have neither an excerpt nor a reason, which take longer than the rest.
+    """
+
+    def __init__(self, pool: Pool, follower: SkillFollower | None, *, tells: bool = True) -> None:
         self._pool = pool
         self._follower = follower
+        self._tells = tells
 
     async def search(
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
@@ -306,12 +310,15 @@ class PostgresSearch:
                 return []
             scope = _Scope(tenant_id, agent_id, kind, limit, weighing.needed, weighing.enough)
             rows = await _ranked(conn, weighing, scope)
+        if not self._tells:
+            return [_bare_hit(row, weighing) for row in rows]
+        weights = shown(weighing.weights)
         return [
             make_hit(
                 kind=Kind(row.pop("kind")),
                 scope=Scope(row.pop("scope")),
                 score=weighing.normalised(row.pop("bm25")),
-                weights=shown(weighing.weights),
+                weights=weights,
                 names=weighing.named,
                 **row,
             )
@@ -342,6 +349,12 @@ class PostgresSearch:
         """Bring the index up to date with the skill store; see `SkillFollower.follow`."""
         if self._follower is not None:
             await self._follower.follow(tenant_id)
+
+
+def _bare_hit(row: DictRow, weighing: Weighing) -> Hit:
+    told = {name: value for name, value in row.items() if name not in {"content", "files"}}
+    score = round(weighing.normalised(told.pop("bm25")), 4)
+    return Hit(id=told.pop("item_id"), excerpt="", score=score, **told)
 
 
 @dataclass(frozen=True)

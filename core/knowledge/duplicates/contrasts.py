@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +18,7 @@ CLASHES = frozenset(("number", "negation", "order", "scope", "limit", "duty"))
 _DENIED = tuple((prefix, "") for prefix in DENYING)
 _FIRST = (*DENYING, *(one for one, _ in OPPOSED))
 _TURNS: tuple[Turn, ...] = ("scope", "limit", "duty")
+Turns = Mapping[Turn, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -38,12 +39,13 @@ def differences(new: Words, known: Words) -> list[Difference]:
     names, words = _unshared(new, known)
     other_names, other_words = _unshared(known, new)
     hanja, other_hanja = _hanja(new, known)
+    mine, theirs = turns(new.unnumbered), turns(known.unnumbered)
     found = [
         Difference("number", _values(new, known), _values(known, new)),
         Difference("negation", *_denials(new, known)),
         Difference("name", names, other_names),
-        *(Difference(turn, *_turn(turn, new, known)) for turn in _TURNS),
-        Difference("order", *_order(new, known)),
+        *(Difference(turn, *_turn(turn, mine, theirs)) for turn in _TURNS),
+        Difference("order", *_order(new, known, mine, theirs)),
         Difference("words", words + hanja, other_words + other_hanja),
     ]
     told = [difference for difference in found if difference.new or difference.known]
@@ -119,15 +121,15 @@ def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))[:SHOWN]
 
 
-def _turn(turn: Turn, new: Words, known: Words) -> Sides:
-    mine, theirs = (turns(words.unnumbered).get(turn, {}) for words in (new, known))
+def _turn(turn: Turn, new: Turns, known: Turns) -> Sides:
+    mine, theirs = new.get(turn, {}), known.get(turn, {})
     if mine.keys() == theirs.keys():
         return NEITHER
     new_only = tuple(text for sense, text in mine.items() if sense not in theirs)
     return new_only, tuple(text for sense, text in theirs.items() if sense not in mine)
 
 
-def _order(new: Words, known: Words) -> Sides:
+def _order(new: Words, known: Words, mine: Turns, theirs: Turns) -> Sides:
     """Return words and values in another order, or else what says in which order things come."""
     moved = turned(new.text, known.text)
-    return moved if moved != NEITHER else _turn("order", new, known)
+    return moved if moved != NEITHER else _turn("order", mine, theirs)
