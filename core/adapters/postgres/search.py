@@ -395,10 +395,11 @@ class SearchIndex:
         self.mark = whole["mark"]
 
         ends = {"oldest": whole["oldest"], "newest": whole["newest"]}
+        sample = self._sample
         return Corpus(
             documents=whole["documents"],
             frequencies={
-                term: extrapolate(seen, self._sample, last=last, **ends)
+                term: seen if seen < sample else extrapolate(seen, sample, last=last, **ends)
                 for term, (seen, last) in whole["terms"].items()
             },
             mean=max(1.0, whole["length"] / max(1, whole["documents"])),
