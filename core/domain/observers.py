@@ -10,6 +10,7 @@ from core.domain.ports import Observer
 
 log = structlog.get_logger(__name__)
 
+_IDS = ("tenant_id", "feedback_id", "candidate_id", "change_id")
 _TAKEN = {
     "event",
     "level",
@@ -36,7 +37,7 @@ def nowhere(event: RunEvent) -> tuple[Route, ...]:
 def log_event(event: RunEvent, spent: Usage) -> None:
     """Log the event, with its ids and data but for what a person typed."""
     del spent  # already part of the data
-    ids = event.model_dump(exclude={"id", "at", "name", "data", "state"}, exclude_none=True)
+    ids = {name: value for name in _IDS if (value := getattr(event, name)) is not None}
     typed = _TYPED.get(event.name)
     data = {
         f"{key}_" if key in _TAKEN else key: value

@@ -16,7 +16,7 @@ from core.adapters.postgres.case_runner import PostgresCaseRunner
 from core.adapters.postgres.cases import PostgresCases
 from core.adapters.postgres.queries import Pool, connection, transaction
 from core.adapters.postgres.search import PostgresSearch
-from core.adapters.postgres.unit_of_work import put_item
+from core.adapters.postgres.unit_of_work import item_put
 from core.changes.cases.judging import CaseGate
 from core.changes.cases.proposed import derive, own_cases, question_of
 from core.decision_table import draft_to_table, to_xml
@@ -237,8 +237,8 @@ async def drift() -> list[Figure]:
             stopped += bool(tried.broken)
             if not tried.broken:
                 at_once |= {one.case.id for one in tried.change.tried.drifted}  # type: ignore[union-attr]
-                async with transaction(pool) as conn:
-                    await put_item(conn, change)
+                async with transaction(pool) as conn, item_put(conn, change):
+                    pass
         missed = {one.case.id for one in await runner.now(asked) if one.passed is False}
         told = f"{len(missed)}, of them told at once {len(missed & at_once)}"
         among = f"of {len(asked)}; of {DRIFT_CHANGES} changes {stopped} stopped"

@@ -62,7 +62,7 @@ class Stores:
         self.inbox = PostgresInbox(pool, Jobs(pool), new_id)
         self.intake = PostgresIntake(pool, Jobs(pool))
         self.agents = PostgresAgents(pool)
-        neighbours = Neighbours(ScopedSearch(PostgresSearch(pool, None), pool, utc_now), self.store)
+        neighbours = Neighbours(ScopedSearch(PostgresSearch(pool, None), utc_now), self.store)
         skills = SkillCommitter(
             self.store,
             self.author,

@@ -19,6 +19,7 @@ from core.adapters.postgres.queries import (
     connection,
     fetch_one,
     gathering,
+    rolled_back,
     send,
     transaction,
     writing,
@@ -44,6 +45,28 @@ async def test_times_are_in_utc_whatever_the_server_says(database: str) -> None:
         now = await one(pool, "SELECT now()")
     assert now.utcoffset() == timedelta(0)  # type: ignore[attr-defined]
     assert now.astimezone(UTC) == now  # type: ignore[attr-defined]
+
+
+async def test_the_connection_that_was_returned_last_is_lent_first(database: str) -> None:
+    async with open_pool(database, max_size=3) as pool:
+        async with connection(pool) as first, connection(pool) as second, connection(pool) as third:
+            assert len({id(first), id(second), id(third)}) == 3
+        for _ in range(2):
+            async with connection(pool) as lent:
+                assert lent is first
+                async with connection(pool) as next_one:
+                    assert next_one is second  # the third was returned before it
+
+
+async def test_what_is_rolled_back_leaves_all_that_is_prepared(database: str) -> None:
+    async with open_pool(database, max_size=1) as pool:
+        for _ in range(10):  # from the fifth time on it is prepared
+            await fetch_one(pool, "inbox.get", id="x")
+        for _ in range(2):
+            async with rolled_back(pool) as conn:
+                await conn.execute("SELECT 1")
+        prepared = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%feedback%'"
+        assert await one(pool, prepared) == 1
 
 
 async def test_a_migration_under_a_worker_costs_each_connection_one_statement(

@@ -43,7 +43,7 @@ class Rules:
     def __init__(self, pool: Pool) -> None:
         self.knowledge = PostgresKnowledge(pool, FlakyStore())
         self.numbers = count(1)
-        search = ScopedSearch(PostgresSearch(pool, None), pool, utc_now)
+        search = ScopedSearch(PostgresSearch(pool, None), utc_now)
         self.gate = ChangeGate(
             GateDeps(
                 committers={Kind.DMN_RULE: DmnRuleCommitter(self.knowledge, search)},

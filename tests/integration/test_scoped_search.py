@@ -58,7 +58,7 @@ async def found(
     at: datetime = NOW,
     limit: int = 5,
 ) -> list[Hit]:
-    search = ScopedSearch(app.stores.ranking, app.stores.pool, lambda: at)
+    search = ScopedSearch(app.stores.ranking, lambda: at)
     hits = await search.search(
         query, tenant_id="t", agent_id=agent_id, kind=None, limit=limit, user=user
     )
@@ -66,7 +66,7 @@ async def found(
 
 
 async def near(app: App, *, at: datetime = NOW, user: str | None = None) -> list[str]:
-    search = ScopedSearch(app.stores.ranking, app.stores.pool, lambda: at)
+    search = ScopedSearch(app.stores.ranking, lambda: at)
     nearby = await search.near(
         "배송비 무료 기준", tenant_id="t", agent_id="a", kind=Kind.MEMORY, limit=5, user=user
     )

@@ -76,7 +76,7 @@ class CaseGateWorld:
         self.changes = PostgresChangeLog(pool, run_cases=self.runner.in_transaction)
         skills = MemorySkillStore()
         self.knowledge = PostgresKnowledge(pool, skills)
-        search = ScopedSearch(PostgresSearch(pool, None), pool, utc_now)
+        search = ScopedSearch(PostgresSearch(pool, None), utc_now)
         committer = MemoryCommitter(self.knowledge, Neighbours(search, skills))
         self.gate = ChangeGate(
             GateDeps(

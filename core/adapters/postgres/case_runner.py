@@ -23,7 +23,7 @@ from core.adapters.postgres.queries import (
 )
 from core.adapters.postgres.scoped_search import PostgresTaskMatches, ScopedSearch
 from core.adapters.postgres.search import PostgresSearch, SearchIndex
-from core.adapters.postgres.unit_of_work import document_of, put_document, put_item
+from core.adapters.postgres.unit_of_work import document_of, item_put, put_document
 from core.changes.cases.running import (
     CHOOSING,
     FIRST,
@@ -36,6 +36,7 @@ from core.changes.cases.running import (
     judge,
     recalled,
 )
+from core.domain import tracing
 from core.domain.errors import NotFound
 from core.domain.models import Agent, Change, Kind, Scope
 from core.domain.models.cases import Case, CaseResult, CaseStatus, Check
@@ -73,8 +74,7 @@ class PostgresCaseRunner:
         """
         if not cases:
             return []
-        async with rolled_back(self._pool) as conn:
-            await _write(conn, change, cases)
+        async with rolled_back(self._pool) as conn, _writing(conn, change, cases):
             after = await self._after(_Looking(conn, self._clock, change), change, cases)
         asked = [one.case for one in after if _asks_before(change, one)]
         before = {one.case.id: one.passed for one in await self._before(change, asked)}
@@ -101,14 +101,16 @@ class PostgresCaseRunner:
     async def _after(
         self, looking: _Looking, change: Change, cases: Sequence[Case]
     ) -> Sequence[CaseResult]:
-        # Sent, and read after the next trip.
-        items = await looking.ask_items([case for case in cases if not _is_other(change, case)])
-        spared = await _Undisturbed(looking, change).among(cases)
-        left = [case for case in cases if case.id not in spared]
-        known = await _items_of(items)
-        if more := [case for case in left if _is_other(change, case)]:
-            known |= await _items_of(await looking.ask_items(more))
-        run = {one.case.id: one for one in await looking.run_on_items(left, known)}
+        others = [case for case in cases if _is_other(change, case)]
+        own = [case for case in cases if not _is_other(change, case)]
+        # Both are sent, and read after the next trip.
+        items = await looking.ask_items(own)
+        undisturbed = await _Undisturbed(looking, change).among(others)
+        ended = [*await looking.run_on_items(own, await _items_of(items))]
+        spared = await undisturbed.ids()
+        if left := [case for case in others if case.id not in spared]:
+            ended += await looking.run(left)
+        run = {one.case.id: one for one in ended}
         return [run.get(case.id) or as_before(case) for case in cases]
 
 
@@ -121,18 +123,22 @@ def _is_of(change: Change, case: Case) -> bool:
     return (case.kind, case.item_id) == (change.kind, change.target_id)
 
 
-async def _write(conn: Connection, change: Change, cases: Sequence[Case]) -> None:
+@asynccontextmanager
+async def _writing(conn: Connection, change: Change, cases: Sequence[Case]) -> AsyncIterator[None]:
     """Write what a change makes known, as it is recorded and as cases can ask for. Raises Stale."""
     if change.kind is Kind.AGENT_SKILLS:
         await _list(conn, change)
     elif change.kind is not Kind.SKILL:
-        await put_item(conn, change)
+        async with item_put(conn, change):
+            yield
+        return
     else:
         if change.before is None and change.after is not None:
             params = {**change.model_dump(include={"tenant_id", "agent_id"})}
             listed = {**params, "name": change.target_id}
             await conn.execute(sql("changes.list_agent_skill"), listed)
         await put_document(conn, change, None, only=_asked_of(change, cases))
+    yield
 
 
 def _asked_of(change: Change, cases: Sequence[Case]) -> Collection[str] | None:
@@ -178,7 +184,7 @@ class _Looking:
         self.conn = conn
         self._change = change
         pool = cast("Pool", _Lent(conn))
-        self._search = ScopedSearch(PostgresSearch(pool, None), pool, clock)
+        self._search = ScopedSearch(PostgresSearch(pool, None, tells=tracing.is_on()), clock)
         self._matches = PostgresTaskMatches(pool, clock)
         self._agents = PostgresAgents(pool)
 
@@ -265,11 +271,10 @@ def _key(case: Case) -> _Key:
 
 
 class _Asked(NamedTuple):
-    """A case with the weights of its words, and what they find of its own item."""
+    """A case with the weights of its words, and the text of its own item if that matters."""
 
     case: Case
     weighing: Weighing
-    shapes: dict[str, int]
     text: str = ""
 
 
@@ -284,17 +289,15 @@ class _Undisturbed:
     looking: _Looking
     change: Change
 
-    async def among(self, cases: Sequence[Case]) -> frozenset[str]:
-        """Return the ids of those that pass as before: green ones that ask with words."""
-        others = [case for case in cases if _is_other(self.change, case)]
+    async def among(self, cases: Sequence[Case]) -> _Spared:
+        """Ask about green cases of others that ask with words."""
         written = _written(self.change)
-        rivals = [case for case in others if _may_move(case, written)]
-        spared = {case.id for case in others} - {case.id for case in rivals}
-        if rivals:
-            shapes = index_terms(written).shapes if written else {}
-            found = await self._asked(rivals)
-            spared |= {one.case.id for one in found if _leaves(one, written, shapes)}
-        return frozenset(spared)
+        rivals = [case for case in cases if _may_move(case, written)]
+        certain = frozenset(case.id for case in cases) - {case.id for case in rivals}
+        if not rivals:
+            return _Spared(certain, written)
+        asked = await self._asked(rivals)
+        return _Spared(certain, written, asked, await self._ask_shapes(asked))
 
     async def _asked(self, cases: Sequence[Case]) -> Sequence[_Asked]:
         tenant_id = self.change.tenant_id
@@ -310,24 +313,45 @@ class _Undisturbed:
             *((case, one and one.weighing) for case, one in zip(requests, chosen_by, strict=True)),
         ]
         items = await _items_of(await self.looking.ask_items(requests))
-        asked = [
-            _Asked(case, weighing, {}, _text(items.get(_key(case))))
+        return [
+            _Asked(case, weighing, _text(items.get(_key(case))))
             for case, weighing in pairs
             if weighing is not None
         ]
+
+    async def _ask_shapes(self, asked: Sequence[_Asked]) -> AsyncCursor[DictRow]:
+        """Ask for the postings of the cases' own items."""
         terms = [(at, term) for at, one in enumerate(asked) for term in one.weighing.asked]
         params = {
-            "tenant_id": tenant_id,
+            "tenant_id": self.change.tenant_id,
             "at": [*range(len(asked))],
             "kinds": [one.case.kind for one in asked],
             "ids": [one.case.item_id for one in asked],
             "places": joined(str(at) for at, _ in terms),
             "terms": joined(term for _, term in terms),
         }
-        rows = await (await self.looking.conn.execute(sql("case_runs.shapes"), params)).fetchall()
-        for row in rows:
-            asked[row["at"]].shapes[row["term"]] = row["shape"]
-        return asked
+        return await self.looking.conn.execute(sql("case_runs.shapes"), params)
+
+
+@dataclass(frozen=True)
+class _Spared:
+    """Cases of which some are `certain` to pass as before, and others by their postings."""
+
+    certain: frozenset[str]
+    written: SearchDocument | None
+    asked: Sequence[_Asked] = ()
+    shapes: AsyncCursor[DictRow] | None = None
+
+    async def ids(self) -> frozenset[str]:
+        """Return the ids of those that pass as before."""
+        if self.shapes is None:
+            return self.certain
+        own = {row["at"]: row["shapes"] for row in await self.shapes.fetchall()}
+        new = index_terms(self.written).shapes if self.written else {}
+        found = enumerate(self.asked)
+        return self.certain.union(
+            one.case.id for at, one in found if _leaves(one, own.get(at, {}), self.written, new)
+        )
 
 
 def _is_other(change: Change, case: Case) -> bool:
@@ -347,25 +371,29 @@ def _may_move(case: Case, written: SearchDocument | None) -> bool:
     return written.kind is case.kind or case.body.check is Check.CHOSEN
 
 
-def _leaves(one: _Asked, written: SearchDocument | None, shapes: Mapping[str, int]) -> bool:
-    """Whether an item stays where it was found, or out of what is found."""
+def _leaves(
+    one: _Asked, own: Mapping[str, int], written: SearchDocument | None, new: Mapping[str, int]
+) -> bool:
+    """Whether an item stays where it was found, or out of what is found; by its postings and those
+    of what is written.
+    """
     case, weighing = one.case, one.weighing
     if case.body.check is Check.SILENCE:
-        return not weighing.is_hit(one.shapes)
-    if case.body.check is Check.RECALL and not weighing.is_hit(one.shapes):
+        return not weighing.is_hit(own)
+    if case.body.check is Check.RECALL and not weighing.is_hit(own):
         return False
     if written is None or is_named(case.body.text, written.kind, written.name):
         return written is None
-    own, other = weighing.bm25(one.shapes), weighing.bm25(shapes)
+    is_far = weighing.bm25(new) < _MARGIN * weighing.bm25(own)
     if case.body.check is not Check.CHOSEN:
-        return other < _MARGIN * own
-    return written.kind is not case.kind or (other < _MARGIN * own and _matches_more(one, shapes))
+        return is_far
+    return written.kind is not case.kind or (is_far and _matches_more(one, own, new))
 
 
-def _matches_more(one: _Asked, shapes: Mapping[str, int]) -> bool:
+def _matches_more(one: _Asked, own: Mapping[str, int], new: Mapping[str, int]) -> bool:
     """Whether an item matches more of a request than another, and is not put back behind it."""
-    own, other = (sum(map(one.weighing.floor, found)) for found in (one.shapes, shapes))
-    return other < _MARGIN * own and not names_others(one.text, one.case.body.text)
+    mine, other = (sum(map(one.weighing.floor, found)) for found in (own, new))
+    return other < _MARGIN * mine and not names_others(one.text, one.case.body.text)
 
 
 def _text(item: ItemState | None) -> str:

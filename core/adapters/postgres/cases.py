@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from psycopg import AsyncCursor
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
@@ -176,9 +177,12 @@ def _reach_params(change: Change, limit: int) -> dict[str, object]:
     }
 
 
-async def seen_on(conn: Connection, change: Change) -> tuple[int, ...]:
-    """Return what the search knows of at this moment, where the agent of a change searches."""
-    (row,) = await (await conn.execute(sql("cases.seen"), _seen_params(change))).fetchall()
+async def seen_on(
+    conn: Connection, change: Change, asked: AsyncCursor[DictRow] | None = None
+) -> tuple[int, ...]:
+    """Return what the search knows of where a change's agent searches, now or when `asked`."""
+    asked = asked or await conn.execute(sql("cases.seen"), _seen_params(change))
+    (row,) = await asked.fetchall()
     return tuple(row["seen"])
 
 
@@ -195,6 +199,12 @@ class CasesOfUnit:
 
     _conn: Connection
     _run_cases: RunCases | None = None
+    _seen: AsyncCursor[DictRow] | None = None
+
+    async def ask_seen(self, change: Change) -> None:
+        """Ask what `broken_cases` compares, so that it needs no trip of its own."""
+        if self._run_cases is not None and _can_be_as_tried(change):
+            self._seen = await self._conn.execute(sql("cases.seen"), _seen_params(change))
 
     async def broken_cases(self, change: Change) -> Sequence[CaseResult]:
         """Return the cases that a recorded change breaks, unless nothing came since they ran."""
@@ -207,9 +217,10 @@ class CasesOfUnit:
         return [result for result in results if result.passed is False]
 
     async def _is_as_tried(self, change: Change) -> bool:
-        if change.tried is None or _is_for_all(change):
+        if change.tried is None or not _can_be_as_tried(change):
             return False
-        return await seen_on(self._conn, change) == change.tried.seen
+        asked, self._seen = self._seen, None
+        return await seen_on(self._conn, change, asked) == change.tried.seen
 
     async def keep_cases(self, change: Change) -> None:
         """Store the cases of a change; those it retires, or whose item it ends, end with it."""
@@ -246,6 +257,11 @@ async def _put_words(conn: Connection, case: Case) -> None:
     if words := asked_words(case.body):
         params = {"id": case.id, "tenant_id": case.tenant_id, "words": joined(words)}
         await conn.execute(sql("cases.put_words"), params)
+
+
+def _can_be_as_tried(change: Change) -> bool:
+    """Whether it is known what a change was tried beside, which is more for what reaches all."""
+    return change.tried is not None and not _is_for_all(change)
 
 
 def _is_for_all(change: Change) -> bool:

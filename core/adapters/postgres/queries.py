@@ -119,10 +119,10 @@ def to_said(*texts: str | None) -> Jsonb | None:
 
 def recalled(said: object) -> Mapping[str, Message]:
     """Return the messages behind stored texts, by text, leaving out unreadable ones."""
+    if not said:
+        return {}
     try:
-        return {
-            text: read_message(data) for text, data in _SAID.validate_python(said or {}).items()
-        }
+        return {text: read_message(data) for text, data in _SAID.validate_python(said).items()}
     except ValueError:
         return {}
 
@@ -270,6 +270,7 @@ _BOUND = """SELECT set_config('transaction_timeout',
 _HEADER = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
 
 
+@cache
 def sql(name: str) -> LiteralString:
     """Return the block `file.block`, which `-- name: block` begins in `file.sql`."""
     file, block = name.split(".")
@@ -296,8 +297,7 @@ async def execute(pool: Pool, name: str, /, **params: object) -> int:
 async def _ran(pool: Pool, name: str, params: Mapping[str, object]) -> AsyncCursor[DictRow]:
     text = sql(name)
     if _WAITING.get() and text.startswith("SELECT"):  # a read delays no commit by what it carries
-        (cursor,) = await send(pool, Statement(text, params, lasts=False))
-        return cursor
+        return (await send(pool, Statement(text, params, lasts=False)))[0]
     async with connection(pool) as conn:
         return await conn.execute(text, params)
 
@@ -477,11 +477,20 @@ async def _pipelined(conn: Connection, *, stays: bool = True) -> AsyncIterator[N
             await conn.execute("BEGIN")
             await conn.execute(_BOUND)
             yield
-            await conn.execute("COMMIT" if stays else "ROLLBACK")
+            await (conn.execute("COMMIT") if stays else _roll_back(conn))
     except BaseException:
         if not conn.closed:
             await conn.rollback()
         raise
+
+
+async def _roll_back(conn: Connection) -> None:
+    """Undo a transaction; by a ROLLBACK that it counts psycopg forgets all that is prepared."""
+    threshold, conn.prepare_threshold = conn.prepare_threshold, None
+    try:
+        await conn.execute("ROLLBACK")
+    finally:
+        conn.prepare_threshold = threshold
 
 
 @cache

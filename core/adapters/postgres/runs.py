@@ -104,9 +104,12 @@ def bill(billing: Billing, tenant_id: str | None, spent: Usage) -> dict[str, obj
     }
 
 
+_COLUMNS = ("name", "tenant_id", "feedback_id", "candidate_id", "change_id")
+
+
 def event_row(event: RunEvent) -> dict[str, object]:
     """Return an event as statement parameters, by column name."""
-    return {**event.model_dump(exclude={"id", "at", "data", "state"}), "data": Jsonb(event.data)}
+    return {**{name: getattr(event, name) for name in _COLUMNS}, "data": Jsonb(event.data)}
 
 
 class PostgresReplies:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
+from functools import cache
+from itertools import chain
+from typing import LiteralString
 
 from langchain_core.messages import AnyMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
@@ -118,6 +121,7 @@ class RunSaver(AsyncPostgresSaver):
     def _statements(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata
     ) -> list[Statement]:
+        """Return the statement that stores a checkpoint with what is new in it."""
         values = checkpoint["channel_values"]
         thread, namespace = _place(config).values()
         inline = {name: value for name, value in values.items() if isinstance(value, _INLINE)}
@@ -138,10 +142,15 @@ class RunSaver(AsyncPostgresSaver):
             Jsonb(get_serializable_checkpoint_metadata(config, metadata)),
         )
         blobs = self._dump_blobs(thread, namespace, values, stored)
-        return [
-            *(Statement(self.UPSERT_CHECKPOINT_BLOBS_SQL, blob) for blob in blobs),
-            Statement(self.UPSERT_CHECKPOINTS_SQL, row),
-        ]
+        return [Statement(_upsert(len(blobs)), [*chain.from_iterable(blobs), *row])]
+
+
+@cache
+def _upsert(blobs: int) -> LiteralString:
+    """Return the stock statements for a checkpoint and so many blobs as one."""
+    stock = AsyncPostgresSaver.UPSERT_CHECKPOINT_BLOBS_SQL
+    parts = ", ".join(f"blob{number} AS ({stock})" for number in range(blobs))
+    return f"{f'WITH {parts}' if blobs else ''} {AsyncPostgresSaver.UPSERT_CHECKPOINTS_SQL}"
 
 
 def _place(config: RunnableConfig) -> Mapping[str, str]:

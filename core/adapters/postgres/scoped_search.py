@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from psycopg.rows import DictRow
 from pydantic import JsonValue
 
-from core.adapters.postgres.queries import Pool, connection, fetch_all, joined, sql
+from core.adapters.postgres.queries import Pool, connection, joined, sql
 from core.adapters.postgres.search import SearchIndex, asked_terms
 from core.domain import tracing
-from core.domain.models import Agent, Hit, Kind, KnownText, Nearby, Scope
+from core.domain.models import Agent, Hit, Kind, KnownText, Nearby
 from core.domain.models.context import TaskMatch, TaskMeaning
 from core.domain.models.feedback import WORKER_AGENT
 from core.domain.ports import Meant, Ranking
@@ -30,13 +29,11 @@ class ScopedSearch:
     """The `Search` port over a ranking of everything.
 
     Nothing is removed from the index when its time is over: `clock` says what is left out of the
-    hits. A memory that is for the whole tenant is indexed as shared, and here gets its agent again.
-    Lessons of the worker are found under its own id alone.
+    hits. Lessons of the worker are found under its own id alone.
     """
 
-    def __init__(self, ranking: Ranking, pool: Pool, clock: Callable[[], datetime]) -> None:
+    def __init__(self, ranking: Ranking, clock: Callable[[], datetime]) -> None:
         self._ranking = ranking
-        self._pool = pool
         self._clock = clock
 
     async def search(
@@ -71,10 +68,7 @@ class ScopedSearch:
             found = await self._ranking.search(
                 query, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=asked
             )
-            known = await self._known(tenant_id, found)
-            holding = [
-                _with_reach(hit, known) for hit in found if self._holds(hit, known, agent_id, user)
-            ]
+            holding = [hit for hit in found if self._holds(hit, agent_id, user)]
             if len(holding) >= limit or len(found) < asked or asked >= limit * MOST_TIMES:
                 return holding[: max(0, limit)]
             asked *= 4
@@ -96,12 +90,7 @@ class ScopedSearch:
                 text, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=asked
             )
             seen = found.seen if seen is None else seen
-            known = await self._known(tenant_id, found.items)
-            holding = [
-                _with_agent(item, known)
-                for item in found.items
-                if self._holds(item, known, agent_id, user)
-            ]
+            holding = [item for item in found.items if self._holds(item, agent_id, user)]
             is_all = len(found.items) < asked or asked >= limit * MOST_TIMES
             if len(holding) >= limit or is_all:
                 return Nearby(items=tuple(holding), seen=seen)
@@ -111,59 +100,15 @@ class ScopedSearch:
         """Bring the index up to date with the skill store."""
         await self._ranking.refresh(tenant_id)
 
-    async def _known(
-        self, tenant_id: str, found: Sequence[Hit | KnownText]
-    ) -> Mapping[tuple[str, str], DictRow]:
-        ours = [item for item in found if item.kind is not Kind.SKILL]
-        if not ours:
-            return {}
-        rows = await fetch_all(
-            self._pool,
-            "knowledge.reach",
-            tenant_id=tenant_id,
-            kinds=joined(item.kind for item in ours),
-            ids=joined(item.id for item in ours),
-        )
-        return {(row["kind"], row["item_id"]): row for row in rows}
-
-    def _holds(
-        self,
-        item: Hit | KnownText,
-        known: Mapping[tuple[str, str], DictRow],
-        agent_id: str | None,
-        user: str | None,
-    ) -> bool:
-        row = known.get((item.kind, item.id))
-        if row is None:
-            return True
-        if row["agent_id"] == WORKER_AGENT and agent_id != WORKER_AGENT:
+    def _holds(self, item: Hit | KnownText, agent_id: str | None, user: str | None) -> bool:
+        if item.agent_id == WORKER_AGENT and agent_id != WORKER_AGENT:
             return False
-        is_over = row["valid_until"] is not None and row["valid_until"] < self._clock()
-        return not is_over and row["scope_user"] in {None, user}
+        is_over = item.valid_until is not None and item.valid_until < self._clock()
+        return not is_over and item.user in {None, user}
 
 
 def _shown(hit: Hit) -> JsonValue:
     return {"id": hit.id, "content": hit.excerpt, "score": round(hit.score, 3)}
-
-
-def _with_reach(hit: Hit, known: Mapping[tuple[str, str], DictRow]) -> Hit:
-    row = known.get((hit.kind, hit.id))
-    if row is None:
-        return hit
-    return hit.model_copy(
-        update={
-            "agent_id": row["agent_id"],
-            "taught_at": row["taught_at"],
-            "valid_until": row["valid_until"],
-            "scope": Scope(row["scope"]),
-            "user": row["scope_user"],
-        }
-    )
-
-
-def _with_agent(item: KnownText, known: Mapping[tuple[str, str], DictRow]) -> KnownText:
-    row = known.get((item.kind, item.id))
-    return item if row is None else item.model_copy(update={"agent_id": row["agent_id"]})
 
 
 class PostgresTaskMatches:

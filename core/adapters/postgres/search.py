@@ -23,7 +23,7 @@ from core.adapters.postgres.queries import (
 )
 from core.domain.errors import InvalidInput, NotFound, Repeated, SkillApiDown, TargetBusy
 from core.domain.messages import Message
-from core.domain.models import Bundle, Change, Hit, Kind, KnownText, Nearby, SkillSummary
+from core.domain.models import Bundle, Change, Hit, Kind, KnownText, Nearby, Scope, SkillSummary
 from core.domain.ports import SkillStore
 from core.knowledge.duplicates.repeats import repeats, repeats_skill
 from core.knowledge.search.documents import (
@@ -112,7 +112,7 @@ async def _lock(conn: Connection, change: Change) -> dict[str, object]:
 async def index_document(
     conn: Connection, document: SearchDocument, *, only: Collection[str] | None = None
 ) -> None:
-    """Add a document to the index or replace it; the caller commits.
+    """Add a document to the index or replace it, in the caller's transaction.
 
     With `only` just the postings of these terms are written, for one who rolls back and asks for
     no others: a skill has a thousand, which take longer than all that is asked of them.
@@ -120,21 +120,14 @@ async def index_document(
     found = index_terms(document)
     row = {key: _storable(value) for key, value in document.model_dump().items()}
     shapes = {t: shape for t, shape in found.shapes.items() if only is None or t in only}
-    terms = {"terms": joined(shapes), "tenant_id": document.tenant_id}
-    put = await conn.execute(sql("search.put_document"), {**row, **terms, "length": found.length})
-    known = await put.fetchone()
-    assert known is not None
-    if known["was_there"] and only is None:
-        await conn.execute(sql("search.drop_postings"), {"id": known["id"], **terms})
-    elif known["was_there"]:
-        old = {"id": known["id"], "tenant_id": document.tenant_id, "terms": joined(only or ())}
-        await conn.execute(sql("search.drop_some"), old)
-    postings = {
-        "id": known["id"],
-        "agent_id": document.agent_id,
-        "kind": document.kind,
-        "shapes": joined(map(str, shapes.values())),
-    }
+    key = {name: row[name] for name in ("tenant_id", "kind", "item_id")}
+    terms = {**key, "terms": joined(shapes)}
+    await conn.execute(sql("search.put_document"), {**row, **terms, "length": found.length})
+    if only is None:
+        await conn.execute(sql("search.drop_postings"), terms)
+    else:
+        await conn.execute(sql("search.drop_some"), {**key, "terms": joined(only)})
+    postings = {"agent_id": document.agent_id, "shapes": joined(map(str, shapes.values()))}
     await conn.execute(sql("search.put_postings"), {**terms, **postings})
 
 
@@ -312,16 +305,20 @@ _SAMPLE = 100
 
 
 class PostgresSearch:
-    """The `Search` port; without a follower the index is used as it is."""
+    """The `Search` port; without a follower the index is used as it is.
 
-    def __init__(self, pool: Pool, follower: SkillFollower | None) -> None:
+    Unless it `tells`, hits have neither an excerpt nor a reason, which take longer than the rest.
+    """
+
+    def __init__(self, pool: Pool, follower: SkillFollower | None, *, tells: bool = True) -> None:
         self._pool = pool
         self._follower = follower
+        self._tells = tells
 
     async def search(
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
     ) -> Sequence[Hit]:
-        """Return the items most similar to `query`, best first.
+        """Return the items most similar to `query`, best first, with their reach.
 
         With an agent: its own items and those shared in the tenant. `score` is relative to the
         ideal document, 0 to 1. Of a long query the first 2,000 distinct terms are read, and the 256
@@ -335,11 +332,15 @@ class PostgresSearch:
                 return []
             scope = _Scope(tenant_id, agent_id, kind, limit, weighing.needed, weighing.enough)
             rows = await _ranked(conn, weighing, scope)
+        if not self._tells:
+            return [_bare_hit(row, weighing) for row in rows]
+        weights = shown(weighing.weights)
         return [
             make_hit(
                 kind=Kind(row.pop("kind")),
+                scope=Scope(row.pop("scope")),
                 score=weighing.normalised(row.pop("bm25")),
-                weights=shown(weighing.weights),
+                weights=weights,
                 names=weighing.named,
                 **row,
             )
@@ -358,12 +359,9 @@ class PostgresSearch:
             rows = await _ranked(conn, weighing, _Scope(tenant_id, agent_id, kind, limit))
         known = [
             KnownText(
-                id=row["item_id"],
-                kind=row["kind"],
-                name=row["name"],
-                agent_id=row["agent_id"],
-                content=row["content"],
-                score=weighing.normalised(row["bm25"]),
+                id=row.pop("item_id"),
+                score=weighing.normalised(row.pop("bm25")),
+                **{name: value for name, value in row.items() if name != "files"},
             )
             for row in rows
         ]
@@ -373,6 +371,12 @@ class PostgresSearch:
         """Bring the index up to date with the skill store; see `SkillFollower.follow`."""
         if self._follower is not None:
             await self._follower.follow(tenant_id)
+
+
+def _bare_hit(row: DictRow, weighing: Weighing) -> Hit:
+    told = {name: value for name, value in row.items() if name not in {"content", "files"}}
+    score = round(weighing.normalised(told.pop("bm25")), 4)
+    return Hit(id=told.pop("item_id"), excerpt="", score=score, **told)
 
 
 @dataclass(frozen=True)
@@ -412,13 +416,14 @@ class SearchIndex:
         (whole,) = await self._fetch("search.describe", **asked)
         self.mark = whole["mark"]
 
-        def total(seen: int, last: int) -> int:
-            ends = {"oldest": whole["oldest"], "newest": whole["newest"]}
-            return extrapolate(seen, self._sample, last=last, **ends)
-
+        ends = {"oldest": whole["oldest"], "newest": whole["newest"]}
+        sample = self._sample
         return Corpus(
             documents=whole["documents"],
-            frequencies={term: total(seen, last) for term, (seen, last) in whole["terms"].items()},
+            frequencies={
+                term: seen if seen < sample else extrapolate(seen, sample, last=last, **ends)
+                for term, (seen, last) in whole["terms"].items()
+            },
             mean=max(1.0, whole["length"] / max(1, whole["documents"])),
         )
 

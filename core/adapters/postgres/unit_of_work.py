@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from contextlib import asynccontextmanager
 
 from psycopg import AsyncCursor
 from psycopg import errors as pg
@@ -86,7 +87,8 @@ class PostgresUnitOfWork(CasesOfUnit):
     async def write_item(self, change: Change) -> None:
         if change.after is not None:
             await refuse_repeated(self._conn, change)
-        await put_item(self._conn, change)
+        async with item_put(self._conn, change):
+            await self.ask_seen(change)
 
     async def note_package(self, kind: Kind, package: str) -> None:
         params = {"kind": kind, "package": package}
@@ -161,13 +163,18 @@ class PostgresUnitOfWork(CasesOfUnit):
         self.events.append(event)
 
 
-async def put_item(conn: Connection, change: Change) -> None:
-    """Write the item of a change, and its document. Raises Stale; the caller commits."""
+@asynccontextmanager
+async def item_put(conn: Connection, change: Change) -> AsyncIterator[None]:
+    """Write the item of a change, and its document; what the block asks first travels along.
+
+    Raises Stale, at the first answer to the block or at its end; the caller commits.
+    """
     block = "create" if change.before is None else "supersede" if change.after else "end"
     shared = change.after is not None and change.after.reach.scope is Scope.TENANT
     try:
         written = await conn.execute(sql(f"knowledge.{block}"), version_row(change))
         await put_document(conn, change, None if shared else change.agent_id)
+        yield
         done = await written.fetchone()
     except pg.UniqueViolation as error:
         raise Stale(

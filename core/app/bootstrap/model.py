@@ -178,7 +178,7 @@ class Meaning:
         )
         made.ranking = fused
         made.task_matches = PostgresTaskMatches(stores.pool, utc_now, fused.meant)
-        made.search = ScopedSearch(made.ranking, stores.pool, utc_now)
+        made.search = ScopedSearch(made.ranking, utc_now)
         return made
 
     def _small_talk(self, query: Vector) -> float | None:

@@ -252,7 +252,7 @@ class Stores:
 
     def _searches(self, pool: Pool, parts: Parts) -> None:
         self.ranking: Ranking = PostgresSearch(pool, self._follower(parts))
-        self.search: Search = ScopedSearch(self.ranking, pool, utc_now)
+        self.search: Search = ScopedSearch(self.ranking, utc_now)
         self.task_matches: TaskMatches = PostgresTaskMatches(pool, utc_now)
 
     def _follower(self, parts: Parts) -> SkillFollower | None:

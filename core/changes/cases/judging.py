@@ -388,8 +388,9 @@ def _takes_words(change: Change, case: Case) -> bool:
 
 def _or_on_record(change: Change, case: Case, ended: Outcome | None) -> Outcome:
     """Return how a case ended; where it could not be run, what it came to as it was prepared."""
-    unasked = CaseResult(case=case, passed=None, why=Message("case.needs_model"))
-    before, result = ended or (None, unasked)
+    if ended is None:
+        ended = None, CaseResult(case=case, passed=None, why=Message("case.needs_model"))
+    before, result = ended
     if result.passed is None and case.id in change.breaks:
         return True, result.model_copy(
             update={"passed": False, "why": Message("case.failed_before", why=result.why)}

@@ -235,6 +235,8 @@ class ReviewPolicy(Model):
 
     def refusal(self, change: Change, unknown: frozenset[str]) -> str | None:
         """Return why a change is refused whatever the conditions come to that are not known."""
+        if not self._may_refuse:  # most policies; each run asks for all that it might write
+            return None
         case = self.case(change, unknown)
         why = None
         for rule in self.rules:
@@ -249,6 +251,11 @@ class ReviewPolicy(Model):
         if self.end_of(change) is not Effect.DENY:
             return None
         return why or _OTHERWISE[Effect.DENY]
+
+    @property
+    def _may_refuse(self) -> bool:
+        effects = {self.otherwise, *(rule.then for rule in self.rules)}
+        return self._mode == LOCKED or Effect.DENY in effects
 
     def judge(self, change: Change, unknown: frozenset[str] = frozenset()) -> Judgement:
         """Return what becomes of a change, and why; what is not known counts as not met."""

@@ -98,6 +98,7 @@ class KnownText(Model):
     """A known item with its text (for rules and skills, the text that is searched).
 
     `score` is its similarity in the search, 0 to 1, `closeness` that in meaning if it is known.
+    When it was taught and its reach are as of a `Hit`.
     """
 
     id: str
@@ -107,6 +108,10 @@ class KnownText(Model):
     content: str
     score: float
     closeness: float | None = None
+    taught_at: datetime | None = None
+    valid_until: datetime | None = None
+    scope: Scope = Scope.AGENT
+    user: str | None = None
 
 
 class Nearby(Model):

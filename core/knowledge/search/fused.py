@@ -111,6 +111,10 @@ def _hit(worded: Hit | None, meant: KnownText | None) -> Hit:
         content=meant.content,
         score=0.0,
         weights={},
+        taught_at=meant.taught_at,
+        valid_until=meant.valid_until,
+        scope=meant.scope,
+        user=meant.user,
     )
     why = joined([worded.why, BY_MEANING]) if worded and worded.why else BY_MEANING
     return hit.model_copy(update={"score": max(hit.score, round(meant.score, 4)), "why": why})

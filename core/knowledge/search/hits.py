@@ -6,10 +6,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from core.domain.messages import Message, joined
-from core.domain.models import Hit, Kind
+from core.domain.models import Hit, Kind, Scope
 from core.knowledge.search.documents import headings
 from core.knowledge.search.hanja import as_hangul
 from core.knowledge.search.names import is_among
@@ -257,6 +258,10 @@ def make_hit(
     weights: Mapping[str, float],
     files: Sequence[str] = (),
     names: Container[str] = (),
+    taught_at: datetime | None = None,
+    valid_until: datetime | None = None,
+    scope: Scope = Scope.AGENT,
+    user: str | None = None,
 ) -> Hit:
     """Return a hit; excerpt and reason come from the first 20,000 characters.
 
@@ -277,6 +282,10 @@ def make_hit(
         score=round(score, 4),
         agent_id=agent_id,
         why=joined(why) or reason(sections, weights),
+        taught_at=taught_at,
+        valid_until=valid_until,
+        scope=scope,
+        user=user,
     )
 
 

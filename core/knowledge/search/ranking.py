@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 from core.knowledge.search.names import names_in
@@ -63,6 +63,7 @@ class Corpus:
         return _idf(frequency, self.documents)
 
 
+@lru_cache(maxsize=1_000)  # most words of a question are in few documents, or in all
 def _idf(frequency: int, documents: int) -> float:
     frequency = min(frequency, documents)
     return math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
@@ -72,15 +73,15 @@ def _idf(frequency: int, documents: int) -> float:
 class Weighing:
     """The weights of a query.
 
-    `weights` has its terms that occur, `floors` what each counts for being a hit; the terms
-    `finding` suffice to find every document worth scoring; `ideal` is the BM25 of the query itself
-    as a document. `named` has the keys of items that the query names, with their weights. A hit
-    has floors of `needed` or, without the `guessed` terms, of `enough`.
+    `weights` has its terms that occur, `floors` what each counts for being a hit, `frequencies` in
+    how many documents each is; `ideal` is the BM25 of the query itself as a document. `named` has
+    the keys of items that the query names, with their weights. A hit has floors of `needed` or,
+    without the `guessed` terms, of `enough`.
     """
 
     weights: Mapping[str, float]
     floors: Mapping[str, float]
-    finding: tuple[str, ...]
+    frequencies: Mapping[str, int]
     ideal: float
     mean: float
     needed: float = 0.0
@@ -88,10 +89,15 @@ class Weighing:
     guessed: frozenset[str] = frozenset()
     named: Mapping[str, float] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def asked(self) -> Mapping[str, float]:
         """The weights with those of the names, each of which exceeds any sum of words."""
         return {**self.weights, **self.named}
+
+    @cached_property
+    def finding(self) -> tuple[str, ...]:
+        """The terms that suffice to find every document worth scoring."""
+        return (*self.named, *_finding(self.frequencies, self.floors, self.enough))
 
     def score(self, counts: Mapping[str, int], length: int) -> float:
         """Return a text's similarity to the query, 0 to 1 (see `normalised`)."""
@@ -155,11 +161,12 @@ def weigh(
     synonyms, which make a hit like the word itself, and `names` are keys of items that the query
     may name. Without a floor a document that shares any term is a hit.
     """
+    idfs = {term: corpus.idf(term) for term in query.counts}
     asked = {
-        term: corpus.idf(term) * query.factors.get(term, 1.0) * count
+        term: idfs[term] * query.factors.get(term, 1.0) * count
         for term, count in query.counts.items()
     }
-    floor = {term: corpus.idf(term) * query.floors.get(term, 1.0) for term in query.counts}
+    floor = {term: idf * query.floors.get(term, 1.0) for term, idf in idfs.items()}
     known = {term: corpus.frequencies[term] for term in _heaviest(asked, corpus.frequencies)}
     meant = {**(meant or {}), **(alike or {})}
     guessed = {term: found for term, found in meant.items() if term not in known}
@@ -183,7 +190,7 @@ def weigh(
     return Weighing(
         weights=weights,
         floors=floors,
-        finding=(*named, *_finding(frequencies, floors, enough)),
+        frequencies=frequencies,
         ideal=ideal,
         mean=corpus.mean,
         needed=needed,
@@ -241,6 +248,7 @@ _COUNT_STEP = math.log(1.3)
 _COUNTS = 32
 
 
+@lru_cache(maxsize=10_000)  # those of one text have one length, and few counts
 def shape(count: int, length: int) -> int:
     """Return count and length of a document as they stand in a posting: 16 bits with a sign."""
     over = math.log(max(count, _EXACT_COUNTS) / _EXACT_COUNTS) / _COUNT_STEP
@@ -249,6 +257,7 @@ def shape(count: int, length: int) -> int:
     return min(counted, _COUNTS - 1) * _LENGTHS + min(measured, _LENGTHS - 1) - 2**15
 
 
+@lru_cache(maxsize=10_000)
 def unshape(shaped: int) -> tuple[float, float]:
     """Return the count and the length that a posting stands for."""
     counted, measured = divmod(shaped + 2**15, _LENGTHS)

@@ -11,7 +11,7 @@ LEFT JOIN knowledge_versions v
 
 -- name: shapes
 -- The postings of the items of cases for the terms that each case asks with; `at` is the case's place.
-SELECT t.at, t.term, p.shape
+SELECT t.at, jsonb_object_agg(t.term, p.shape) AS shapes
 FROM unnest(%(at)s::integer[], %(kinds)s::text[], %(ids)s::text[]) AS h (at, kind, item_id)
 JOIN search_documents d
     ON d.tenant_id = %(tenant_id)s AND d.kind = h.kind AND d.item_id = h.item_id
@@ -22,3 +22,4 @@ CROSS JOIN LATERAL (
     WHERE p.term = search_key(%(tenant_id)s, t.term) AND p.document_id = d.id
     OFFSET 0
 ) p
+GROUP BY t.at

@@ -217,12 +217,3 @@ WHERE p.action = 'archive' AND p.status = 'accepted'
 ORDER BY p.tenant_id COLLATE "C", p.kind COLLATE "C", p.item_id COLLATE "C", c.applied_at DESC
 LIMIT %(limit)s
 
--- name: reach
--- What is needed of hits besides their texts: whose they are, how long and for whom they hold, and
--- when what they say was said.
-SELECT v.kind, v.item_id, v.agent_id, v.valid_until, v.scope, v.scope_user, c.said_at AS taught_at
-FROM unnest(string_to_array(%(kinds)s, E'\n'), string_to_array(%(ids)s, E'\n')) AS h (kind, item_id)
-JOIN knowledge_versions v
-    ON v.tenant_id = %(tenant_id)s AND v.kind = h.kind AND v.item_id = h.item_id
-    AND v.valid_to IS NULL
-LEFT JOIN changes c ON c.id = v.change_id

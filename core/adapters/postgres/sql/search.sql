@@ -1,6 +1,7 @@
 -- name: put_document
 -- The update comes first: an insert that turns into an update uses up an id, and those of postings
--- have 31 bits. `keys` of a document that was there are replaced with its postings.
+-- have 31 bits. `keys` of a document that was there are replaced with its postings, of which the
+-- next statements ask by a setting: read first, it would take a trip of its own.
 WITH put AS (
     SELECT %(tenant_id)s::text AS tenant_id, %(kind)s::text AS kind, %(item_id)s::text AS item_id,
            %(agent_id)s::text AS agent_id, %(name)s::text AS name, %(content)s::text AS content,
@@ -13,7 +14,7 @@ WITH put AS (
         version = p.version, length = p.length, revision = DEFAULT
     FROM put p
     WHERE d.tenant_id = p.tenant_id AND d.kind = p.kind AND d.item_id = p.item_id
-    RETURNING d.id
+    RETURNING true AS was_there
 ), inserted AS (
     INSERT INTO search_documents AS d
         (tenant_id, kind, item_id, agent_id, name, content, files, version, length, keys)
@@ -24,9 +25,10 @@ WITH put AS (
     SET agent_id = excluded.agent_id, name = excluded.name, content = excluded.content,
         files = excluded.files, version = excluded.version, length = excluded.length,
         revision = excluded.revision
-    RETURNING d.id, d.xmax <> 0 AS was_there
+    RETURNING d.xmax <> 0 AS was_there
 )
-SELECT id, true AS was_there FROM updated UNION ALL SELECT id, was_there FROM inserted
+SELECT set_config('skill_worker.was_there', p.was_there::text, true)
+FROM (SELECT was_there FROM updated UNION ALL SELECT was_there FROM inserted) p
 
 -- name: put_new
 -- Documents of one tenant and kind that are not there yet, with their postings.
@@ -50,25 +52,33 @@ WITH put AS (
 SELECT count(*) AS number FROM inserted
 
 -- name: drop_postings
-WITH gone AS (
-    DELETE FROM search_postings p USING search_documents d
-    WHERE d.id = %(id)s AND p.term = ANY (d.keys) AND p.document_id = d.id
+WITH old AS MATERIALIZED (
+    SELECT d.id, d.keys FROM search_documents d
+    WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s AND d.item_id = %(item_id)s
+      AND current_setting('skill_worker.was_there')::boolean
+), gone AS (
+    DELETE FROM search_postings p USING old o
+    WHERE p.term = ANY (o.keys) AND p.document_id = o.id
 )
 UPDATE search_documents d
 SET keys = (SELECT coalesce(array_agg(search_key(%(tenant_id)s, t.term)), '{}')
             FROM unnest(string_to_array(%(terms)s, E'\n')) AS t (term))
-WHERE d.id = %(id)s
+FROM old o WHERE d.id = o.id
 
 -- name: drop_some
 DELETE FROM search_postings p
-USING unnest(string_to_array(%(terms)s, E'\n')) AS t (term)
-WHERE p.term = search_key(%(tenant_id)s, t.term) AND p.document_id = %(id)s
+USING unnest(string_to_array(%(terms)s, E'\n')) AS t (term), search_documents d
+WHERE p.term = search_key(%(tenant_id)s, t.term) AND p.document_id = d.id
+  AND d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s AND d.item_id = %(item_id)s
+  AND current_setting('skill_worker.was_there')::boolean
 
 -- name: put_postings
 INSERT INTO search_postings (term, document_id, owner, shape)
-SELECT search_key(%(tenant_id)s, t.term), %(id)s, search_owner(%(agent_id)s, %(kind)s), t.shape
-FROM unnest(string_to_array(%(terms)s, E'\n'),
+SELECT search_key(%(tenant_id)s, t.term), d.id, search_owner(%(agent_id)s, %(kind)s), t.shape
+FROM search_documents d,
+     unnest(string_to_array(%(terms)s, E'\n'),
             string_to_array(%(shapes)s, E'\n')::smallint[]) AS t (term, shape)
+WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s AND d.item_id = %(item_id)s
 
 -- name: drop_document
 DELETE FROM search_documents
@@ -183,10 +193,14 @@ WITH asked AS MATERIALIZED (
     ORDER BY bm25 DESC, f.id
     LIMIT %(limit)s
 )
-SELECT d.kind, d.item_id, d.name, d.agent_id, left(d.content, %(scanned)s) AS content, d.files,
-       b.bm25
+SELECT d.kind, d.item_id, d.name, coalesce(v.agent_id, d.agent_id) AS agent_id,
+       left(d.content, %(scanned)s) AS content, d.files, b.bm25, c.said_at AS taught_at,
+       v.valid_until, coalesce(v.scope, 'agent') AS scope, v.scope_user AS user
 FROM best b
 JOIN search_documents d ON d.id = b.id
+LEFT JOIN knowledge_versions v
+    ON v.tenant_id = d.tenant_id AND v.kind = d.kind AND v.item_id = d.item_id AND v.valid_to IS NULL
+LEFT JOIN changes c ON c.id = v.change_id
 ORDER BY b.bm25 DESC, d.id
 
 -- name: skills

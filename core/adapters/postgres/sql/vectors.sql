@@ -114,10 +114,14 @@ WITH model AS MATERIALIZED (
     ORDER BY near.similarity DESC, f.document_id
     LIMIT %(limit)s
 )
-SELECT d.kind, d.item_id, d.name, d.agent_id, left(d.content, %(chars)s) AS content,
-       r.similarity, m.noise
+SELECT d.kind, d.item_id, d.name, coalesce(v.agent_id, d.agent_id) AS agent_id,
+       left(d.content, %(chars)s) AS content, r.similarity, m.noise, c.said_at AS taught_at,
+       v.valid_until, coalesce(v.scope, 'agent') AS scope, v.scope_user AS user
 FROM ranked r
 JOIN search_documents d ON d.id = r.document_id
+LEFT JOIN knowledge_versions v
+    ON v.tenant_id = d.tenant_id AND v.kind = d.kind AND v.item_id = d.item_id AND v.valid_to IS NULL
+LEFT JOIN changes c ON c.id = v.change_id
 CROSS JOIN model m
 ORDER BY r.similarity DESC, d.id
 
