@@ -151,16 +151,19 @@ class _Sentence:
                 part,
                 overrides=over and len(when) > 1,
                 is_only="only" in links,
-                is_crisp=_is_crisp(when),
+                is_crisp=_is_crisp(when, tail),
                 is_weak=links == ["bare"],
                 is_group=bool(w.WHO.search(topic)),
             )
         ]
 
 
-def _is_crisp(when: Sequence[Condition]) -> bool:
-    """Whether a value alone makes a rule: who somebody is."""
-    return len(when) == 1 and w.WHO.search(when[0].test.replace('"', " ")) is not None
+def _is_crisp(when: Sequence[Condition], tail: str) -> bool:
+    """Whether a value alone makes a rule: who somebody is, or what a number hangs on by name."""
+    if len(when) != 1:
+        return False
+    is_named = when[0].column not in {"", "?"} and re.search(r"\d", tail) is not None
+    return is_named or w.WHO.search(when[0].test.replace('"', " ")) is not None
 
 
 def _named(found: Found, lead: str) -> Condition:

@@ -15,6 +15,10 @@ from core.agent.offline.text import clauses, is_korean
 # the length: 20,000 syllables without a blank took minutes.
 MAX_SENTENCE = 300
 MAX_TEXT = 2_000
+# Asks for another try, and tells nothing that a rule could hang on.
+_PLEA = re.compile(
+    r"\W*(?:다시 (?:한 ?번 )?(?:해|시도해) ?(?:주세요|줘요?|보세요)|(?:please )?try (?:it )?again)\W*", re.I
+)
 # `Children are not allowed on that ward`, after a sentence that told which.
 _REFERS = re.compile(
     r"\b(?:that|this|those|these|such|the same) (?!means?\b|is\b|one\b)[a-z]+|\bthere\b(?!'s)"
@@ -29,7 +33,8 @@ def cases_in(text: str) -> list[Case]:
 
     A sentence without a subject is about the subject of the one before it.
     """
-    sentences = clauses(text) if len(text) <= MAX_TEXT else []
+    said = clauses(text) if len(text) <= MAX_TEXT else []
+    sentences = [one for one in said if not _PLEA.fullmatch(one)]
     if any(len(sentence) > MAX_SENTENCE for sentence in sentences):
         return []
     beside = [is_beside(one) for one in sentences]
