@@ -39,6 +39,7 @@ DEFAULTS = {
     "person": "people",
 }  # fmt: skip
 RANKS = frozenset(["점", "등급", "단계", "학년", "급"])
+_ALWAYS = re.compile(r"항상|언제나|반드시|절대|\balways\b|\bnever\b", re.I)
 _SAME = 0.6  # likeness of two names of one column
 
 
@@ -56,6 +57,9 @@ def joined(parts: Sequence[Part], about: str = "") -> list[Case]:
     cases = _checked(_apart(_in_one_unit(joiner.cases)))
     if len(cases) == 1 and not parts[0].is_crisp and _is_fact(cases[0]):
         raise NotARule("a fact of one group")
+    groups = [case for case in cases if [one.column for one in case.when] == [joiner.group]]
+    if len(groups) == len(cases) and any(_ALWAYS.search(case.then) for case in groups):
+        raise NotARule("wishes about several things")
     return cases
 
 
