@@ -17,7 +17,8 @@ MAX_SENTENCE = 300
 MAX_TEXT = 2_000
 # Asks for another try, and tells nothing that a rule could hang on.
 _PLEA = re.compile(
-    r"\W*(?:다시 (?:한 ?번 )?(?:해|시도해) ?(?:주세요|줘요?|보세요)|(?:please )?try (?:it )?again)\W*",
+    r"\W*(?:다시 (?:한 ?번 )?(?:해|시도해) ?(?:주세요|줘요?|보세요)"
+    r"|(?:please )?try (?:it )?again)\W*",
     re.I,
 )
 # `Children are not allowed on that ward`, after a sentence that told which.
