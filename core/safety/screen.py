@@ -161,23 +161,43 @@ def _judged(
 ) -> tuple[list[_Found], set[_Found]]:
     """Return the parts that read like harm where no rule says so, and what reads harmless."""
     blocks = [block.span() for block in _BLOCK.finditer(after)] if "```" in after else []
-    new = (one for one in _new(before or "", after) if not _overlaps(one, blocks))
-    parts = [*_parts([*new])]
+    parts = [*_parts([*_outside(_new(before or "", after), blocks)])]
     likely: list[_Found] = []
     calm: set[_Found] = set()
-    for part in parts:
-        start, end = part[0][0], part[-1][1]
+    for part, ruled in _ruled(parts, found):
         text = folded(" ".join(after[at:until] for at, until in part))
         score = likeness.score(text)
-        ruled = [one for one in found if _overlaps(one[1:], [(start, end)])]
         calm |= {one for one in ruled if likeness.is_calm(one[0], score)}
         if likeness.is_likely(text, score, len(parts)) and not any(map(_holds, ruled)):
-            likely.append((likeness.LIKELY, start, end))
+            likely.append((likeness.LIKELY, part[0][0], part[-1][1]))
     return likely, calm
 
 
-def _overlaps(span: tuple[int, int], others: Sequence[tuple[int, int]]) -> bool:
-    return any(span[0] < end and start < span[1] for start, end in others)
+def _outside(
+    spans: Sequence[tuple[int, int]], blocks: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield the spans that no block overlaps; both are in order, and no two overlap."""
+    at = 0
+    for start, end in spans:
+        while at < len(blocks) and blocks[at][1] <= start:
+            at += 1
+        if at == len(blocks) or end <= blocks[at][0]:
+            yield start, end
+
+
+def _ruled(
+    parts: Sequence[list[tuple[int, int]]], found: Sequence[_Found]
+) -> Iterator[tuple[list[tuple[int, int]], list[_Found]]]:
+    """Yield each part with what rules found in it; a long text has thousands of both."""
+    waiting = sorted(found, key=_order)
+    inside: list[_Found] = []
+    at = 0
+    for part in parts:
+        while at < len(waiting) and waiting[at][1] < part[-1][1]:
+            inside.append(waiting[at])
+            at += 1
+        inside = [one for one in inside if one[2] > part[0][0]]
+        yield part, inside
 
 
 def _holds(found: _Found) -> bool:
