@@ -318,7 +318,8 @@ def _findings(
     lines: dict[tuple[int, int], str] = {}
     for code, start, end in found:
         severity = extras.get(code) or severity_of(code, config)
-        if severity is ScreenSeverity.HOLD and (code, start, end) in calm:
+        is_set = code in config.classes or code.partition(".")[0] in config.classes
+        if severity is ScreenSeverity.HOLD and not is_set and (code, start, end) in calm:
             severity = ScreenSeverity.NOTE
         line = lines_around(after, start, end)
         raw = code.startswith(("secret.", "personal_id.")) and not PLACEHOLDER.match(after, start)

@@ -65,3 +65,14 @@ def test_the_class_can_be_turned_off() -> None:
 def test_spaces_case_and_numbers_do_not_change_how_a_text_reads() -> None:
     score = likeness.score("pay invoice 17 after two checks")
     assert likeness.score("pay  invoice 9000 after two checks") == score
+
+
+def test_a_class_that_is_set_to_hold_holds_what_reads_harmless() -> None:
+    text = "OTP 5회 오류면 잠금, 창구 방문은 신분증 확인 후 해제."
+    text = f"{text} 70세 이상은 전담 창구 2번으로 배정."
+    hold = ScreenConfig(classes={"control": ClassSetting.HOLD})
+    told = [one for one in screen(None, text) if one.code.startswith("control.")]
+    held = [one for one in screen(None, text, config=hold) if one.code.startswith("control.")]
+    assert told
+    assert not any(one.holds for one in told)
+    assert all(one.holds for one in held)
