@@ -41,7 +41,7 @@ async def measure() -> list[Figure]:
             f"{ours * 1000:.1f} ms",
             f"bare create_agent, same messages, stock saver: {floor * 1000:.1f} ms",
             ours / floor,
-            at_most=2.1,
+            at_most=2.3,  # with cases, screen and records of use; 1.9 before any of them
         )
     ]
 

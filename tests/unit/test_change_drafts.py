@@ -344,11 +344,11 @@ def case(case_id: str) -> Case:
 
 def test_what_becomes_of_cases_is_told_with_the_change() -> None:
     change = held(Kind.MEMORY, cases=(case("k1"), case("k2")), retires=("k2", "k3"))
-    events = records.cases_kept(change)
+    events = records.case_events(change)
     assert [(one.name, one.data["cases"]) for one in events] == [
         ("case.added", ["k1"]), ("case.retired", ["k2", "k3"]),
     ]  # fmt: skip
-    assert records.cases_kept(held(Kind.MEMORY, tried=CasesTried(seen=()))) == []
+    assert records.case_events(held(Kind.MEMORY, tried=CasesTried(seen=()))) == []
     approved = records.approved(held(Kind.MEMORY, retires=("k1",), decision="yes"), "kim")
     assert (approved.data["by"], approved.data["retired"]) == ("kim", ["k1"])
     assert "retired" not in records.approved(held(Kind.MEMORY, retires=("k1",)), "kim").data

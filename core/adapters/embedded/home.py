@@ -84,7 +84,7 @@ def known_token(home: Path, name: str) -> str | None:
     return None
 
 
-def kept_token(home: Path, name: str, setting: str) -> str:
+def stored_token(home: Path, name: str, setting: str) -> str:
     """Return the token in a file of the home, which is made if there is none.
 
     `setting` is the variable that gives it instead. Raises ConfigurationError.

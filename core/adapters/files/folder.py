@@ -31,7 +31,7 @@ class DiskFolder:
         return str(self._root)
 
     @asynccontextmanager
-    async def held(self) -> AsyncIterator[None]:
+    async def locked(self) -> AsyncIterator[None]:
         """Make the folder, and lock it against other processes."""
         descriptor, is_new = self._opened()
         try:

@@ -41,7 +41,7 @@ class McpAsker:
 
 
 class NotifyAsker:
-    """Tells people, in a language, at addresses of Apprise."""
+    """Messages to people, in a language, at addresses of Apprise."""
 
     def __init__(self, urls: Sequence[str], language: str) -> None:
         self._urls = urls

@@ -280,7 +280,7 @@ class _Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class _Undisturbed:
-    """Tells which older cases of other items a change leaves as they are, without their searches.
+    """Which older cases of other items a change leaves as they are, without their searches.
 
     A search takes some milliseconds: fifty would take too long for every change. What a change
     writes moves another item in a search only if it matches nearly as well as that item does.

@@ -25,7 +25,7 @@ _EMPTIED = (  # in this order: what is emptied later is found by what is emptied
     "empty_candidates",
     "empty_words",
     "drop_messages",
-    "drop_echoes",
+    "drop_repeated",
     "drop_events",
     "empty_deliveries",
     "empty_attempts",

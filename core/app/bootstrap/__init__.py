@@ -10,9 +10,9 @@ from core.app.bootstrap.learning import chat_model, close_chat_model
 from core.app.bootstrap.model import (
     in_the_workers_name,
     intake_pause,
-    kept_apart_by,
     model_pause,
     open_meaning,
+    tenant_wall,
     try_writing,
     vector_backlog,
 )
@@ -53,7 +53,6 @@ __all__ = [
     "folder",
     "in_the_workers_name",
     "intake_pause",
-    "kept_apart_by",
     "mcp_tools",
     "migrate",
     "migration_status",
@@ -70,6 +69,7 @@ __all__ = [
     "skill_server",
     "skill_store",
     "tenant_tokens",
+    "tenant_wall",
     "try_writing",
     "vector_backlog",
 ]

@@ -81,7 +81,7 @@ async def intake_pause(settings: Settings) -> Pause | None:
         return await PostgresIntake(pool, Jobs(pool)).paused()
 
 
-async def kept_apart_by(settings: Settings) -> str:
+async def tenant_wall(settings: Settings) -> str:
     """Return what keeps workers to one tenant: `role`, `owner` if they own the tables, `nothing`.
 
     Raises DatabaseDown, ConfigurationError.

@@ -153,7 +153,7 @@ async def computer_use(settings: Settings, served: PodHost) -> AsyncIterator[str
     here and that is not permitted.
     """
     from core.adapters.embedded.computer_use import TOKEN_SETTING, run_computer_use
-    from core.adapters.embedded.home import kept_token
+    from core.adapters.embedded.home import stored_token
     from core.adapters.embedded.sandbox import require_wall
 
     wall = await asyncio.to_thread(
@@ -163,7 +163,7 @@ async def computer_use(settings: Settings, served: PodHost) -> AsyncIterator[str
     token = (
         given.get_secret_value()
         if given
-        else kept_token(settings.skill_worker_home, POD_TOKEN_FILE, TOKEN_SETTING)
+        else stored_token(settings.skill_worker_home, POD_TOKEN_FILE, TOKEN_SETTING)
     )
     async with run_computer_use(host=served.host, port=served.port, token=token, wall=wall) as url:
         yield url

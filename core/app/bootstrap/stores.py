@@ -411,12 +411,12 @@ SKILL_TOKEN_FILE = "skills.token"  # noqa: S105 - the name of a file
 
 def _embedded_token(settings: Settings) -> str:
     """Return the token of the embedded skill server. Raises ConfigurationError."""
-    from core.adapters.embedded.home import kept_token
+    from core.adapters.embedded.home import stored_token
 
     given = settings.skill_api_token
     if given is not None:
         return given.get_secret_value()
-    return kept_token(settings.skill_worker_home, SKILL_TOKEN_FILE, "SKILL_API_TOKEN")
+    return stored_token(settings.skill_worker_home, SKILL_TOKEN_FILE, "SKILL_API_TOKEN")
 
 
 def skill_token(settings: Settings) -> Callable[[str], str] | str | None:

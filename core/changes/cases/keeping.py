@@ -31,7 +31,7 @@ ROUND_SECONDS = 60.0
 
 @dataclass
 class CaseKeeping:
-    """Gives items without cases those that code derives, and runs all live ones once a day.
+    """Derives cases for items without any, and runs all live ones once a day.
 
     It runs beside the work, in each worker: what two derive is stored once, and one runs them all.
     Items are read in the order in which they were written, so that each is looked at once; a worker
@@ -56,7 +56,7 @@ class CaseKeeping:
         found = await self.upkeep.bare(self._after, limit)
         for item in found:
             self._after = item.revision
-            if made := await self._kept(item):
+            if made := await self._derived(item):
                 await self.journal.emit(
                     told_of("case.derived", made[0], cases=[case.id for case in made])
                 )
@@ -77,7 +77,7 @@ class CaseKeeping:
             if cursor is None:
                 return ran
 
-    async def _kept(self, item: BareItem) -> Sequence[Case]:
+    async def _derived(self, item: BareItem) -> Sequence[Case]:
         """Store the derived cases of an item that hold, and return them."""
         made = cases_for(item, await self._text(item))
         results = await self.runner.now(made) if made else ()

@@ -94,7 +94,7 @@ def cases_broken(tried: Tried, *, is_told: bool) -> RunEvent:
     return event("case.broken", nameless, None, cases=ids, came_to=came_to)
 
 
-def cases_kept(change: Change) -> Sequence[RunEvent]:
+def case_events(change: Change) -> Sequence[RunEvent]:
     """Return the events of the cases that a change brings and retires, and of those it drifts."""
     retired: list[JsonValue] = [*change.retires]
     added: list[JsonValue] = [case.id for case in change.cases if case.id not in change.retires]
@@ -273,7 +273,7 @@ async def _keep_cases(change: Change, gate: CaseGate, unit: UnitOfWork) -> None:
     if gate.judges(change) and change.kind is not Kind.SKILL:
         _refuse_broken(caused_by(change, await unit.broken_cases(change)))
     await unit.keep_cases(change)
-    for kept in cases_kept(change):
+    for kept in case_events(change):
         await unit.emit(kept)
 
 

@@ -76,7 +76,7 @@ class FileSync:
 
     async def sync(self) -> Synced:
         """Write what is known. Raises Refused, InvalidInput before anything is written."""
-        async with self.folder.held():
+        async with self.folder.locked():
             known = await self.ask()
             outline, warnings = await asyncio.to_thread(render, known, self.style)
             agent = known.agent

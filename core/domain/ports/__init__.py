@@ -1,4 +1,4 @@
-"""The boundaries of the program as Protocols of at most seven async methods each.
+"""The boundaries of the program as Protocols, most of at most seven async methods.
 
 Each real adapter, and each in-memory fake in `core.testing`, passes the same contract suite. They
 raise only errors of `domain.errors`; ids are opaque text; times are aware datetimes in UTC.

@@ -16,7 +16,7 @@ class Folder(Protocol):
     def path(self) -> str:
         """Where it is."""
 
-    def held(self) -> AbstractAsyncContextManager[None]:
+    def locked(self) -> AbstractAsyncContextManager[None]:
         """Make the folder, and keep any other sync out of it while the block lasts.
 
         Raises InvalidInput if it cannot be made.

@@ -76,7 +76,7 @@ class Entry:
         return await self._asking(request, self._come_back)
 
     async def _come_back(self, access: Access, request: Request) -> Response:
-        query, begun = request.query_params, self._kept(request) if self._provider else None
+        query, begun = request.query_params, self._begun(request) if self._provider else None
         if self._provider is None or begun is None:
             return self._told(request, "sign_in_expired")
         if not compare_digest(query.get("state", "").encode(), begun.state.encode()):
@@ -162,7 +162,7 @@ class Entry:
         """Let the browser keep a sign-in that has begun; it must come back from another site."""
         value = base64.urlsafe_b64encode(begun.model_dump_json().encode()).decode()
         answer.set_cookie(
-            self._kept_as(request),
+            self._cookie_name(request),
             value,
             max_age=LONGEST_SIGN_IN,
             path="/",
@@ -171,10 +171,10 @@ class Entry:
             secure=self._is_secure(request),
         )
 
-    def _kept(self, request: Request) -> Begun | None:
+    def _begun(self, request: Request) -> Begun | None:
         from core.entrypoints.api.oidc import Begun
 
-        value = request.cookies.get(self._kept_as(request), "")
+        value = request.cookies.get(self._cookie_name(request), "")
         try:
             return Begun.model_validate_json(base64.urlsafe_b64decode(value))
         except (ValueError, ValidationError):
@@ -182,11 +182,14 @@ class Entry:
 
     def _done(self, request: Request, answer: Response) -> Response:
         answer.delete_cookie(
-            self._kept_as(request), secure=self._is_secure(request), httponly=True, samesite="lax"
+            self._cookie_name(request),
+            secure=self._is_secure(request),
+            httponly=True,
+            samesite="lax",
         )
         return answer
 
-    def _kept_as(self, request: Request) -> str:
+    def _cookie_name(self, request: Request) -> str:
         """Return the cookie's name: with the prefix no other host of the domain can set it."""
         return f"__Host-{SIGN_IN_COOKIE}" if self._is_secure(request) else SIGN_IN_COOKIE
 

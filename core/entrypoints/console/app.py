@@ -64,7 +64,7 @@ def mount(app: FastAPI, opened: Opened, home: Path) -> None:
 
 
 class _Nonced(BaseLoader):
-    """Gives NiceGUI's own scripts the nonce of a page, without which the browser runs none.
+    """NiceGUI's own scripts with the nonce of a page, without which the browser runs none.
 
     It is the template that is changed, not what is written into it: a script that got in by a text
     has none.

@@ -100,7 +100,7 @@ async def _ask_database(settings: Settings) -> str | Check:
         )
     if status.up_to_date:
         well = f"{where} answers and takes writes, its schemas are up to date"
-        apart = _NOT_APART.get(await bootstrap.kept_apart_by(settings))
+        apart = _NOT_APART.get(await bootstrap.tenant_wall(settings))
         if apart is not None:
             return Check(
                 name="database", status=CheckStatus.WARN, detail=f"{well}, {apart}", fix=_TWO_ROLES

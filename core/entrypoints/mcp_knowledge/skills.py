@@ -15,7 +15,7 @@ from core.domain.messages import Message
 from core.domain.models import SKILL_MD
 from core.domain.text import to_json
 from core.entrypoints.mcp_knowledge.caller import Caller
-from core.entrypoints.service.agent_items import LoadedFile, SkillSheet
+from core.entrypoints.service.agent_items import LoadedFile, SkillDetail
 
 EXTENSION = "io.modelcontextprotocol/skills"
 LIST, GET = "skills/list", "skills/get"
@@ -127,7 +127,7 @@ async def _loaded(caller: Caller, uri: str) -> LoadedFile:
         raise no_resource(uri[:_LONGEST]) from None
 
 
-def _entry(skill: SkillSheet) -> JsonValue:
+def _entry(skill: SkillDetail) -> JsonValue:
     """Return a skill as the extension has it: its head verbatim, and each file with its digest."""
     files: list[JsonValue] = [
         {
@@ -144,12 +144,12 @@ def _entry(skill: SkillSheet) -> JsonValue:
     }
 
 
-def _paths(skill: SkillSheet) -> list[str]:
+def _paths(skill: SkillDetail) -> list[str]:
     """Return the paths of a skill's files, SKILL.md first."""
     return sorted((file.path for file in skill.files), key=lambda path: (path != SKILL_MD, path))
 
 
-def _resource(skill: SkillSheet, path: str) -> types.Resource:
+def _resource(skill: SkillDetail, path: str) -> types.Resource:
     is_document = path == SKILL_MD
     size = next(file.size for file in skill.files if file.path == path)
     return types.Resource(

@@ -1,4 +1,4 @@
-"""Tells connected clients that what their agent knows has changed, from the feed of events."""
+"""Notices to connected clients: what their agent knows has changed, by the feed of events."""
 
 from __future__ import annotations
 

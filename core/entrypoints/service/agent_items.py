@@ -87,7 +87,7 @@ class SkillInUse(Model):
     files: tuple[KnownFile, ...]
 
 
-class SkillSheet(SkillInUse):
+class SkillDetail(SkillInUse):
     """A skill with its frontmatter as the author wrote it."""
 
     frontmatter: Mapping[str, JsonValue]

@@ -37,7 +37,7 @@ from core.entrypoints.service.agent_items import (
     Recalled,
     Recollection,
     RefusedItem,
-    SkillSheet,
+    SkillDetail,
     TableInUse,
 )
 from core.entrypoints.service.feedback import FeedbackService, Taken
@@ -148,7 +148,7 @@ class AgentKnowledge:
 
     async def skills(
         self, agent_id: str | None, *, after: str = "", limit: int = 1000
-    ) -> Page[SkillSheet]:
+    ) -> Page[SkillDetail]:
         """Return the skills on the agent's list by name, `next` the last one's if there are more.
 
         One that cannot be read is left out.
@@ -158,15 +158,15 @@ class AgentKnowledge:
         wanted, following = names[:limit], names[limit - 1] if len(names) > limit else None
         store, versions = self.session.stores.skills, await self._versions(agent)
         read = await look_into(
-            store, agent.tenant_id, wanted, lambda bundle: _sheet(bundle, versions)
+            store, agent.tenant_id, wanted, lambda bundle: _detail(bundle, versions)
         )
-        sheets = [sheet for sheet in read.seen.values() if sheet is not None]
-        return Page(items=tuple(sheets), next=following)
+        details = [detail for detail in read.seen.values() if detail is not None]
+        return Page(items=tuple(details), next=following)
 
-    async def skill(self, agent_id: str | None, name: str) -> SkillSheet:
+    async def skill(self, agent_id: str | None, name: str) -> SkillDetail:
         """Return one skill on the agent's list. Raises NotFound, InvalidInput."""
         agent = await self.agent(agent_id)
-        return await self._sheet_of(agent, await self._skill(agent, name))
+        return await self._detail_of(agent, await self._skill(agent, name))
 
     async def load_skill(
         self, agent_id: str | None, name: str, path: str | None = None
@@ -183,12 +183,12 @@ class AgentKnowledge:
                 Message("no.file_of_skill", id=name, path=wanted),
                 hint=Message("use.files", paths=", ".join(sorted(bundle.files)[:_NAMED])),
             )
-        sheet = await self._sheet_of(agent, bundle)
+        detail = await self._detail_of(agent, bundle)
         data = bundle.files[wanted].data
         is_plain = is_text(data) and b"\0" not in data
-        self._put(agent, Way.LOADED, Kind.SKILL, [(sheet.id, sheet.version, sheet.digest)])
+        self._put(agent, Way.LOADED, Kind.SKILL, [(detail.id, detail.version, detail.digest)])
         return LoadedFile(
-            **sheet.model_dump(exclude={"frontmatter"}),
+            **detail.model_dump(exclude={"frontmatter"}),
             path=wanted,
             text=data.decode("utf-8") if is_plain else None,
             base64=None if is_plain else base64.b64encode(data).decode("ascii"),
@@ -290,12 +290,12 @@ class AgentKnowledge:
             )
         return bundle
 
-    async def _sheet_of(self, agent: Agent, bundle: Bundle) -> SkillSheet:
+    async def _detail_of(self, agent: Agent, bundle: Bundle) -> SkillDetail:
         versions = await self._versions(agent)
-        sheet = await aside(bundle.size, _sheet, bundle, versions)
-        if sheet is None:
+        detail = await aside(bundle.size, _detail, bundle, versions)
+        if detail is None:
             raise InvalidInput(Message("use.skill_unreadable", name=bundle.name))
-        return sheet
+        return detail
 
     async def _standing(self, agent: Agent, ids: Sequence[str]) -> Mapping[str, int]:
         """Return those of the ids that the agent may use now, with their versions."""
@@ -388,14 +388,14 @@ def _outline(item: KnowledgeItem) -> TableInUse | None:
     )
 
 
-def _sheet(bundle: Bundle, versions: Mapping[str, int]) -> SkillSheet | None:
+def _detail(bundle: Bundle, versions: Mapping[str, int]) -> SkillDetail | None:
     """Return a skill by its head and files; None if the head cannot be read."""
     try:
         document = bundle.document
         head = read_frontmatter(document)
     except (BundleInvalid, UnicodeDecodeError):
         return None
-    return SkillSheet(
+    return SkillDetail(
         id=bundle.name,
         name=bundle.name,
         description=head.description,

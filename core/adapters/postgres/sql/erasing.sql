@@ -168,7 +168,7 @@ WHERE id = ANY(%(empty)s) AND (before <> %(state)s::jsonb OR after <> %(state)s:
 -- name: drop_messages
 DELETE FROM change_messages WHERE change_id = ANY(%(words)s)
 
--- name: drop_echoes
+-- name: drop_repeated
 DELETE FROM echoes WHERE feedback_id = ANY(%(ids)s) AND units IS NOT NULL
 
 -- name: empty_history

@@ -56,7 +56,7 @@ class Scanned(Model):
     """What was found in all that is known; `unread` says what could not be looked at."""
 
     rows: tuple[Row, ...]
-    looked_at: int
+    read: int
     unread: tuple[Text, ...]
 
 
@@ -132,9 +132,9 @@ async def look_through(opened: App, settings: Settings, tenant: str | None) -> S
     config, plugins = load_config(settings).screen, opened.stores.parts.screens
     rows: list[Row] = []
     unread: list[str] = []
-    looked_at = 0
+    read = 0
     async for item in _items(opened, tenant):
-        looked_at += 1
+        read += 1
         try:
             if item.kind is Kind.SKILL:
                 bundle = await opened.stores.skills.read(item.id, item.tenant_id)
@@ -146,7 +146,7 @@ async def look_through(opened: App, settings: Settings, tenant: str | None) -> S
             unread.append(Message("screen.unread", kind=item.kind, id=item.id, why=error.message))
             continue
         rows += await _rows(opened, settings, item, found)
-    return Scanned(rows=tuple(rows), looked_at=looked_at, unread=tuple(unread))
+    return Scanned(rows=tuple(rows), read=read, unread=tuple(unread))
 
 
 async def _rows(
@@ -229,10 +229,10 @@ def show_scanned(scanned: Scanned, *, as_json: bool) -> None:
     if as_json:
         items: list[JsonValue] = [row.model_dump(mode="json") for row in scanned.rows]
         unread: list[JsonValue] = [*scanned.unread]
-        more: dict[str, JsonValue] = {"looked_at": scanned.looked_at, "unread": unread}
+        more: dict[str, JsonValue] = {"looked_at": scanned.read, "unread": unread}
         print_json({"items": items, "next": None, **more})
         return
     _show(scanned.rows)
     for problem in scanned.unread:
         talk(problem)
-    say(Message("screen.scanned", n=scanned.looked_at, found=len(scanned.rows)))
+    say(Message("screen.scanned", n=scanned.read, found=len(scanned.rows)))

@@ -73,7 +73,7 @@ def view_parts(visit: Visit, review_view: ReviewView) -> Markup:
             class_="what",
         ),
         el("aside", *_about(visit, review_view)),
-        class_="sheet",
+        class_="review",
     )
 
 
