@@ -220,7 +220,51 @@ def test_an_explanation_names_the_rule_and_what_others_lack() -> None:
     assert unsaid.rules[0].depends_on == ("agent",)
 
 
+@pytest.mark.parametrize(
+    ("rules", "end", "effect", "rule", "reasons"),
+    [
+        # No rule is met: the end of all decides, and is no rule.
+        ("  - {when: {agent: x}, then: hold}", "allow", Effect.ALLOW, None, 0),
+        ("  - {when: {agent: x}, then: allow}", "hold", Effect.HOLD, None, 1),
+        # What is not known decides nothing where all that may follow is the same.
+        ("  - {when: {finding: x}, then: hold}", "hold", Effect.HOLD, None, 1),
+        ("  - {when: {finding: x}, then: hold}", "allow", None, None, 0),
+        ("  - {when: {finding: x}, then: hold}\n  - then: hold", "allow", Effect.HOLD, 2, 1),
+        ("  - {when: {finding: x}, then: allow}\n  - then: hold", "hold", None, None, 0),
+        # What would come after the rule that is met does not matter.
+        ("  - then: hold\n  - {when: {finding: x}, then: deny}", "allow", Effect.HOLD, 1, 1),
+    ],
+)
+def test_what_becomes_of_a_case_is_told_only_where_it_is_sure(
+    rules: str, end: str, effect: Effect | None, rule: int | None, reasons: int
+) -> None:
+    told = explain(policy(rules, end), DRAFT, ALL - BEFORE)
+    assert (told.effect, told.decided_by, len(told.reasons)) == (effect, rule, reasons)
+    assert (told.otherwise, told.mode) == (Effect(end), None)
+
+
+def test_an_explanation_shows_each_rule_and_which_are_of_the_mode() -> None:
+    own = parse_policy(
+        "rules:\n  - {name: mine, when: {finding: x, warned: true}, then: hold, because: so}\n"
+        '  - {if: \'contains(after, "x") and changed > 5 and agent = "a"\', then: deny}\n',
+        "p.yaml",
+    )
+    told = explain(own.under("strict"), DRAFT, ALL - BEFORE)
+    mine, reading, *of_mode = told.rules
+    assert (mine.rule, mine.name, mine.then, mine.because) == (1, "mine", Effect.HOLD, "so")
+    assert (mine.met, mine.not_met, mine.depends_on) == (None, (), ("finding", "warned"))
+    assert (reading.rule, reading.depends_on) == (2, ("changed_over", "content"))
+    assert [one.mode for one in told.rules] == [None, None, *["strict"] * len(of_mode)]
+    assert of_mode
+    assert told.mode == "strict"
+
+
 def test_rules_after_one_that_all_meet_are_told() -> None:
+    assert unreachable(policy("  - {when: {kind: SKILL}, then: hold}\n  - then: deny")) == ()
     assert unreachable(policy("  - {then: hold}")) == ()
     (told,) = unreachable(policy("  - {then: hold}\n  - {when: {kind: SKILL}, then: deny}"))
     assert "rule 2" in told
+    skill = "  - {when: {kind: SKILL}, then: deny}"
+    (told,) = unreachable(policy(f"{skill}\n  - then: hold\n  - then: deny"))
+    assert told.code == "policy.unreachable"
+    assert dict(told.parameters) == {"n": 3, "end": 2}
