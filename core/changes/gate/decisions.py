@@ -258,8 +258,7 @@ class Decisions:
                 return await self._deps.changes.get(change.id)
             if change.after is None or isinstance(change.request, RestoreRequest | None):
                 raise await self._stale(change, _gone_stale(change)) from error
-            why = error.why if isinstance(error, NeedsModel) else str(error)
-            ground = await grounds.instead(why)
+            ground = await grounds.instead(*_in_the_way(error))
         # Once it overrides something it goes on doing so, whatever else has changed since.
         by_change = because_of.id if because_of else ""
         update = {**ground.how, "contradicts": by_change if ground.differs else change.contradicts}
@@ -319,9 +318,9 @@ class Decisions:
         grounds = Regrounding(change, self._deps, frozenset())
         try:
             ground = await grounds.ground()
-        except (NothingLeft, NeedsModel, Refused, InvalidInput):
+        except (NothingLeft, NeedsModel, Refused, InvalidInput) as error:
             try:
-                ground = await grounds.instead("")
+                ground = await grounds.instead("", _in_the_way(error)[1])
             except NothingLeft:
                 return change
         made = drafts.again(change, ground.request, ground.prepared)
@@ -451,6 +450,11 @@ class Decisions:
         }
         made = fresh.model_copy(update=update)
         return made.model_copy(update={"content_hash": content_hash(made)}), blobs
+
+
+def _in_the_way(error: Exception) -> tuple[str, str | None]:
+    """Return why code cannot prepare a change again, and the item that it would override."""
+    return (error.why, error.item_id) if isinstance(error, NeedsModel) else (str(error), None)
 
 
 def _still_held(seen: Change) -> tuple[str, ...]:

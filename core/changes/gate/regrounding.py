@@ -49,11 +49,11 @@ class NothingLeft(Exception):
 
 
 class NeedsModel(Exception):
-    """Code cannot say what becomes of it; `why` tells a reviewer."""
+    """Code cannot say what becomes of it; `why` tells a reviewer, `item_id` what is in the way."""
 
-    def __init__(self, why: str) -> None:
+    def __init__(self, why: str, item_id: str | None = None) -> None:
         super().__init__(why)
-        self.why = why
+        self.why, self.item_id = why, item_id
 
 
 @dataclass(frozen=True)
@@ -225,9 +225,9 @@ class Regrounding:
             differs = Message("review.rows_differ", n=len(clashing)) if clashing else ""
             return await self._made(self._rule(item_id, draft, how), differs, how)
         except NotMergeable:
-            raise NeedsModel(Message("review.other_way", name=now.name)) from None
+            raise NeedsModel(Message("review.other_way", name=now.name), item_id) from None
         except (Refused, InvalidInput) as error:
-            raise NeedsModel(error.message) from error
+            raise NeedsModel(error.message, item_id) from error
 
     def _rule(self, item_id: str, draft: RuleDraft, how: Mapping[str, object]) -> RuleRequest:
         asked = self._change.request
