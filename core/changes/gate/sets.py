@@ -10,12 +10,11 @@ from core.changes.gate import drafts, receipts, records
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.screening import masked_request, screened
 from core.domain.errors import InvalidInput, NotFound, Refused, SkillWorkerError, Stale, TargetBusy
-from core.domain.hashing import request_digest, state_hash
+from core.domain.hashing import request_digest
 from core.domain.models import (
     Change,
     ChangeRequest,
     ChangeStatus,
-    Kind,
     MemoryRequest,
     Operation,
     Receipt,
@@ -107,10 +106,8 @@ async def _prepared(
         change = drafts.filled(draft, await drafts.prepare(request, context, deps))
     except (Refused, InvalidInput, NotFound):
         return None
-    is_new = change.before is None and change.kind is Kind.MEMORY
-    if not is_new or state_hash(change.before) == state_hash(change.after):
-        return None
-    if deps.before_applied:  # hooks are asked one by one, in `submit`
+    # What is known already is told by `submit`, which also asks hooks one by one.
+    if change.before is not None or deps.before_applied:
         return None
     change = await screened(change, {}, deps.screen, deps.changes)
     is_plain = not deps.denies(change, is_draft=False) and not drafts.held_because(change, deps)
