@@ -44,7 +44,6 @@ class NothingLeft(Exception):
     """What is there says all of it already; the message tells a reviewer."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(message)
         self.message = message
 
 
@@ -52,7 +51,6 @@ class NeedsModel(Exception):
     """Code cannot say what becomes of it; `why` tells a reviewer, `item_id` what is in the way."""
 
     def __init__(self, why: str, item_id: str | None = None) -> None:
-        super().__init__(why)
         self.why, self.item_id = why, item_id
 
 
