@@ -253,6 +253,8 @@ async def test_an_edit_whose_target_is_as_it_was_stays_as_it_is() -> None:
     waits = await world.hold(note(FOURTEEN, "m"))
     again = await world.again(waits)
     assert (again.content_hash, again.before) == (waits.content_hash, waits.before)
+    # What arrives near it is told to who decides, and does not refuse it.
+    assert (waits.seen is None, again.seen) == (False, None)
     # Once others have said just that, nothing is left of it.
     await world.learn(note(FOURTEEN, "m"))
     assert (await world.again(again)).status is ChangeStatus.REJECTED
