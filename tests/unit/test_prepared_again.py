@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import pytest
 
-from core.decision_table import parse_xml
-from core.domain.errors import Decided, NotFound, Refused, Stale
+from core.domain.errors import Decided
 from core.domain.models import (
     Change,
     ChangeRequest,
     ChangeStatus,
     Edited,
-    HitPolicy,
     Kind,
     KindRequest,
     MemoryRequest,
     MergeMode,
     Operation,
     RuleRequest,
-    SkillFile,
     SkillRequest,
 )
 from tests.support.all_kinds import (
     POEM,
-    Asking,
     Everything,
-    listed,
     note,
     poem,
     skill,
     table,
 )
+from tests.support.seeding import AT
 from tests.unit.test_merging import Rows
 from tests.unit.test_merging import table as xml
 
@@ -255,9 +252,51 @@ async def test_an_edit_whose_target_is_as_it_was_stays_as_it_is() -> None:
     assert (again.content_hash, again.before) == (waits.content_hash, waits.before)
     # What arrives near it is told to who decides, and does not refuse it.
     assert (waits.seen is None, again.seen) == (False, None)
-    # Once others have said just that, nothing is left of it.
-    await world.learn(note(FOURTEEN, "m"))
+    # Once others have said just that, in whatever form, nothing is left of it.
+    await world.learn(note(f"{FOURTEEN}.", "m"))
     assert (await world.again(again)).status is ChangeStatus.REJECTED
+    other = await world.hold(note(THIRTY, "m"))
+    await world.learn(note(THIRTY, "m"))
+    assert (await world.again(other)).status is ChangeStatus.REJECTED
+
+
+LATER = AT + timedelta(days=9_000)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "mine_ends", "theirs_end", "ends"),
+    [
+        # What takes the place of a memory says how long it holds; what is added does not.
+        (THIRTY, FOURTEEN, None, LATER, None),
+        (THIRTY, FOURTEEN, LATER, None, LATER),
+        (f"{PLANTS} now", PLANTS, None, LATER, LATER),
+        (f"{PLANTS} now", PLANTS, LATER, None, LATER),
+    ],
+)
+async def test_how_long_a_memory_holds_is_said_by_what_overrides_it(
+    mine: str,
+    theirs: str,
+    mine_ends: datetime | None,
+    theirs_end: datetime | None,
+    ends: datetime | None,
+) -> None:
+    world = Everything()
+    waits = await world.hold(note(mine, valid_until=mine_ends))
+    await world.learn(note(theirs, valid_until=theirs_end))
+    again = await world.again(waits)
+    assert again.operation is UPDATE
+    assert again.after is not None
+    assert again.after.reach.valid_until == ends
+
+
+async def test_the_id_that_was_asked_for_decides_whatever_else_is_near() -> None:
+    world = Everything()
+    waits = await world.hold(note(THIRTY, target_id="due", operation=CREATE))
+    await world.learn(note(PLANTS, target_id="due", operation=CREATE))
+    await world.learn(note(FOURTEEN))
+    again = await world.again(waits)
+    assert (again.target_id, again.merge_mode) == ("due", "EXTEND")
+    assert said_after(again) == f"{PLANTS}\n{THIRTY}"
 
 
 async def test_what_a_person_has_edited_is_merged_line_by_line() -> None:
@@ -352,294 +391,3 @@ async def test_a_deletion_stays_one_and_ends_once_the_item_is_gone() -> None:
     ended = await world.again(again)
     assert ended.status is ChangeStatus.REJECTED
     assert "deleted already" in ended.decision
-
-
-def rows_of(change: Change) -> list[tuple[str, str, str]]:
-    assert change.after is not None
-    table = parse_xml(change.after.content)
-    return [(row.inputs[0], row.outputs[0], row.annotation) for row in table.rows]
-
-
-RULES = [
-    # Rows that a table lacks are put beside; those of the same case take their place.
-    ({"x": CLERK}, [CLERK, LEAD], "EXTEND", "EXTENDS", None),
-    ({"x": ("> 100", '"board"', "theirs")}, [LEAD], "REFINE", "REFINES", ""),
-    (
-        {"x": ("> 100", '"board"', "theirs"), "y": CLERK},
-        [LEAD, CLERK],
-        "REFINE",
-        "REFINES",
-        "",
-    ),
-]
-
-
-@pytest.mark.parametrize(("theirs", "rows", "mode", "relationship", "contradicts"), RULES)
-async def test_a_new_table_goes_into_one_of_its_name(
-    theirs: Rows, rows: list[tuple[str, str, str]], mode: str, relationship: str, contradicts: str
-) -> None:
-    world = Everything()
-    waits = await world.hold(table(xml({"a": LEAD}), is_import=True))
-    other = await world.learn(table(xml(theirs), is_import=True))
-    again = await world.again(waits)
-    assert (again.operation, again.target_id) == (UPDATE, other.target_id)
-    assert rows_of(again) == rows
-    assert (again.merge_mode, again.relationship) == (mode, relationship)
-    assert again.contradicts == contradicts
-    assert any("1" in warning for warning in again.warnings) is (contradicts is not None)
-
-
-TABLE_EDITS = [
-    # (mine, theirs, rows, is a choice)
-    (
-        {**BASE, "r1": ("> 100", '"boss"', "mine")},
-        {**BASE, "r2": ("<= 100", '"staff"', "theirs")},
-        [("> 100", '"boss"', "mine"), ("<= 100", '"staff"', "theirs")],
-        False,
-    ),
-    (
-        {**BASE, "r1": ("> 100", '"boss"', "mine")},
-        {**BASE, "r1": ("> 100", '"board"', "theirs")},
-        [("> 100", '"boss"', "mine"), CLERK],
-        True,
-    ),
-    ({"r1": LEAD}, {**BASE, "r1": ("> 100", '"boss"', "x")}, [("> 100", '"boss"', "x")], False),
-]
-
-
-@pytest.mark.parametrize(("mine", "theirs", "rows", "is_choice"), TABLE_EDITS)
-async def test_an_edit_of_a_table_is_done_row_by_row(
-    mine: Rows, theirs: Rows, rows: list[tuple[str, str, str]], is_choice: bool
-) -> None:
-    world = Everything()
-    await world.learn(table(xml(BASE), target_id="t1", operation=CREATE, is_import=True))
-    waits = await world.hold(table(xml(mine), "t1", is_import=True))
-    await world.learn(table(xml(theirs), "t1", is_import=True))
-    again = await world.again(waits)
-    assert rows_of(again) == rows
-    assert (again.operation, again.merge_mode, again.relationship) == (UPDATE, "REFINE", "REFINES")
-    assert again.contradicts == ("" if is_choice else None)
-
-
-async def test_rows_that_are_all_there_by_now_leave_nothing_to_decide() -> None:
-    world = Everything()
-    await world.learn(table(xml(BASE), target_id="t1", operation=CREATE, is_import=True))
-    boss = ("> 100", '"boss"', "mine")
-    waits = await world.hold(table(xml({**BASE, "r1": boss}), "t1", is_import=True))
-    both = {"r1": boss, "r2": ("<= 100", '"staff"', "theirs")}
-    await world.learn(table(xml(both), "t1", is_import=True))
-    assert (await world.again(waits)).status is ChangeStatus.REJECTED
-
-
-async def test_a_table_that_decides_another_way_is_a_choice_as_a_whole() -> None:
-    world = Everything()
-    mine = xml({"a": LEAD})
-    waits = await world.hold(table(mine, is_import=True))
-    theirs = xml({"b": CLERK}, policy=HitPolicy.FIRST)
-    other = await world.learn(table(theirs, is_import=True))
-    again = await world.again(waits)
-    assert (again.operation, again.target_id) == (UPDATE, other.target_id)
-    assert (again.merge_mode, again.contradicts) == ("REPLACE", "")
-    assert rows_of(again) == [LEAD]
-    assert any("decide in different ways" in warning for warning in again.warnings)
-
-
-async def test_what_took_the_place_of_a_deleted_table_is_overridden_as_a_whole() -> None:
-    world = Everything()
-    await world.learn(table(xml(BASE), target_id="t1", operation=CREATE, is_import=True))
-    waits = await world.hold(table(xml({"r1": LEAD}), "t1", is_import=True))
-    await world.learn(RuleRequest(operation=DELETE, target_id="t1"))
-    theirs = xml({"b": CLERK}, policy=HitPolicy.FIRST)
-    other = await world.learn(table(theirs, is_import=True))
-    mine = xml({"r1": ("> 100", '"boss"', "mine")})
-    edited = await world.gate.decisions.edit(waits.id, Edited(content=mine), by="kim")
-    assert (edited.operation, edited.target_id) == (UPDATE, other.target_id)
-    assert rows_of(edited) == [("> 100", '"boss"', "mine")]
-    again = await world.again(edited)
-    assert (again.target_id, rows_of(again)) == (other.target_id, rows_of(edited))
-
-
-async def test_cases_by_which_rows_were_asked_for_stay_with_them() -> None:
-    world = Everything()
-    drafted = {
-        "name": "approval",
-        "inputs": [{"name": "amount", "type": "number"}],
-        "outputs": [{"name": "who"}],
-        "rows": [
-            {
-                "inputs": {"amount": "> 100"},
-                "outputs": {"who": '"lead"'},
-                "annotation": "large",
-                "example": {"amount": 777},
-            }
-        ],
-    }
-    asked = RuleRequest.model_validate({"operation": "CREATE", "rule": drafted})
-    waits = await world.hold(asked)
-    await world.learn(table(xml({"b": CLERK}), is_import=True))
-    again = await world.again(waits)
-    assert again.after is not None
-    assert "777" in again.after.content
-    assert rows_of(again) == [CLERK, LEAD]
-
-
-async def test_an_edit_of_a_skill_is_done_to_the_files_as_they_are_now() -> None:
-    world = Everything()
-    await world.learn(skill("refund", READ, {"a.md": b"# A\n", "b.md": b"# B\n"}))
-    mine = skill("refund", READ, {"a.md": b"# A1\n", "b.md": b"# B\n"}, new=False)
-    waits = await world.hold(mine)
-    theirs = skill("refund", READ, {"a.md": b"# A\n", "b.md": b"# B2\n"}, new=False)
-    await world.learn(theirs)
-    again = await world.again(waits)
-    assert again.contradicts is None
-    assert again.after is not None
-    blobs = await world.log.blobs([*(again.after.files or {}).values()])
-    made = {path: blobs[ref.sha256] for path, ref in (again.after.files or {}).items()}
-    assert (made["a.md"], made["b.md"]) == (b"# A1\n", b"# B2\n")
-    # Where both wrote into one line it is a choice between the two.
-    await world.learn(skill("refund", READ, {"a.md": b"# A9\n", "b.md": b"# B\n"}, new=False))
-    choice = await world.again(again)
-    assert choice.contradicts == ""
-    assert any("'refund'" in warning for warning in choice.warnings)
-
-
-async def test_a_list_is_set_as_it_was_asked_for() -> None:
-    world = Everything()
-    for name in ("pay", "refund"):
-        await world.learn(skill(name, f"# {name}\n\n1. {name} it\n", about=f"{name} at the {name}"))
-    waits = await world.hold(listed("pay"))
-    await world.learn(listed("refund"))
-    again = await world.again(waits)
-    assert again.status is ChangeStatus.HELD
-    assert again.before is not None
-    assert again.after is not None
-    assert (again.before.content, again.after.content) == ("refund", "pay")
-    await world.learn(listed("pay"))
-    assert (await world.again(again)).status is ChangeStatus.REJECTED
-
-
-async def test_an_item_of_a_package_is_put_in_the_place_of_what_it_says_by_now() -> None:
-    world = Everything()
-    await world.learn(poem("Sea", "a", target_id="p", operation=CREATE))
-    waits = await world.hold(poem("Sea", "b", target="p"))
-    await world.learn(poem("Sea", "c", target="p"))
-    again = await world.again(waits)
-    assert became(again, "'Sea'") == Became(
-        UPDATE, "REPLACE", "SUPERSEDES", "", "title: Sea\nlines:\n- b", "'Sea'"
-    )
-    await world.learn(poem("Sea", "b", target="p"))
-    assert (await world.again(again)).status is ChangeStatus.REJECTED
-
-
-async def test_a_state_that_cannot_be_restored_by_now_goes_stale() -> None:
-    world = Everything()
-    made = await world.learn(note(THIRTY, target_id="m", operation=CREATE))
-    before, world.policy = world.policy, lambda _: ("new",)
-    receipt = await world.gate.revert(made.id, "wrong")
-    world.policy = before
-    await world.learn(note(FOURTEEN, "m"))
-    with pytest.raises(Stale) as raised:
-        await world.gate.decisions.prepare_again(receipt.change_id or "", by="kim")
-    stale = await world.log.get(receipt.change_id or "")
-    assert stale.status is ChangeStatus.STALE
-    assert raised.value.hint
-    assert world.told()[-1] == "change.went_stale"
-
-
-async def test_a_model_decides_again_where_code_cannot_tell() -> None:
-    asking = Asking(refuses={"f-busy"})
-    world = Everything(ask_again=asking)
-    waits = await world.hold(skill("refund", READ), feedback_id="f-1")
-    twin = await world.submit_held(skill("refund", READ), feedback_id="f-2")
-    assert twin.change_id == waits.id
-    await world.submit_held(skill("refund", READ), feedback_id="f-busy")
-    await world.learn(skill("refund", READ.replace("Read", "Burn")))
-    ended = await world.again(waits)
-    assert ended.status is ChangeStatus.REJECTED
-    assert asking.asked == ["f-1", "f-2"]
-    assert world.told()[-2:] == ["change.went_stale", "change.asked_again"]
-    assert ended.decision.code == "review.asked_again"  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("why", ["edited", "at work", "of a person", "without feedback"])
-async def test_no_model_is_asked_about_what_a_person_said_or_is_at_work(why: str) -> None:
-    asking = Asking(refuses={"f-1"} if why == "at work" else set())
-    world = Everything(ask_again=asking)
-    given: dict[str, object] = {"feedback_id": None if why == "without feedback" else "f-1"}
-    if why == "of a person":
-        given["origin"] = "PERSON"
-    waits = await world.hold(skill("refund", READ), **given)
-    if why == "edited":
-        files = {"SKILL.md": SkillFile(data=_document("refund", "# Steps\n\n1. Bin it\n"))}
-        await world.gate.decisions.edit(waits.id, Edited(files=files), by="kim")
-    await world.learn(skill("refund", READ.replace("Read", "Burn")))
-    choice = await world.again(waits)
-    assert (choice.status, choice.contradicts) == (ChangeStatus.HELD, "")
-    assert asking.asked == []
-
-
-def _document(name: str, body: str) -> bytes:
-    return f"---\nname: {name}\ndescription: How to {name}.\n---\n\n{body}".encode()
-
-
-async def test_what_was_approved_is_told_to_what_waits_beside_it() -> None:
-    asking = Asking()
-    world = Everything(ask_again=asking)
-    first = await world.hold(note(THIRTY), feedback_id="f-1")
-    against = await world.hold(note(FOURTEEN))
-    other = await world.hold(note(PLANTS))
-    await world.gate.decisions.approve(first.id, by="kim")
-    choice, same = await world.log.get(against.id), await world.log.get(other.id)
-    assert choice.contradicts == first.id
-    assert (choice.operation, choice.target_id) == (UPDATE, first.target_id)
-    assert same == other
-    assert asking.passed == ["f-1"]
-    told = world.log.events[-1]
-    assert (told.name, told.data["because_of"]) == ("change.prepared_again", first.id)
-    assert "by" not in told.data
-
-
-async def test_a_choice_is_approved_only_by_who_has_seen_it() -> None:
-    world = Everything()
-    waits = await world.hold(note(THIRTY))
-    await world.learn(note(FOURTEEN))
-    choice = await world.again(waits)
-    with pytest.raises(Refused) as raised:
-        await world.gate.decisions.approve(choice.id, by="kim")
-    assert choice.content_hash in str(raised.value.hint)
-    await world.gate.decisions.approve(choice.id, by="kim", seen=choice.content_hash)
-    assert await world.says() == [THIRTY]
-
-
-async def test_both_of_a_contradiction_can_be_kept_where_they_are_two_things() -> None:
-    world = Everything()
-    waits = await world.hold(note(THIRTY))
-    with pytest.raises(Refused):  # nothing contradicts it
-        await world.gate.decisions.keep_both(waits.id, by="kim")
-    await world.learn(note(FOURTEEN))
-    choice = await world.again(waits)
-    dry = await world.dry().decisions.keep_both(choice.id, by="kim", seen=choice.content_hash)
-    assert dry.status == "prepared"
-    assert (await world.log.get(choice.id)) == choice
-    done = await world.gate.decisions.keep_both(choice.id, by="kim", seen=choice.content_hash)
-    assert await world.says() == sorted([THIRTY, FOURTEEN])
-    kept = await world.log.get(choice.id)
-    assert (kept.operation, kept.merge_mode, kept.relationship) == (CREATE, None, "UNRELATED")
-    assert done.change_id == choice.id
-    # Of two tables of one name there is one.
-    waits = await world.hold(table(xml({"a": LEAD}), is_import=True))
-    await world.learn(table(xml({"b": ("> 100", '"x"', "")}), is_import=True))
-    choice = await world.again(waits)
-    with pytest.raises(Refused):
-        await world.gate.decisions.keep_both(choice.id, by="kim")
-
-
-async def test_a_dry_run_prepares_nothing_again() -> None:
-    world = Everything()
-    waits = await world.hold(note(THIRTY))
-    other = await world.learn(note(FOURTEEN))
-    shown = await world.dry().decisions.prepare_again(waits.id, by="kim")
-    assert (shown.target_id, shown.contradicts) == (other.target_id, "")
-    assert await world.log.get(waits.id) == waits
-    with pytest.raises(NotFound):
-        await world.dry().decisions.prepare_again("nothing", by="kim")
