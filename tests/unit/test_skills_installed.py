@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.changes.installing.fetching import Fetching
+from core.changes.installing.fetching import Fetching, Wanted
 from core.changes.installing.installer import Chosen, Done, Installer
 from core.domain.errors import InvalidInput, NotFound, Refused
+from core.domain.hashing import sha256
 from core.domain.models import (
     SKILL_MD,
     Change,
@@ -21,10 +22,19 @@ from core.domain.models import (
     SkillRequest,
 )
 from core.domain.models.installed import InstalledSkill
-from core.skills.published.places import GitPlace, UrlPlace
+from core.skills.published.places import GitPlace, NamePlace, UrlPlace
 from tests.support.all_kinds import Everything, review_all, skill
 from tests.support.seeding import AT
-from tests.unit.test_skills_fetched import COMMIT, GIT, ZIP, Publishing, packed
+from tests.unit.test_skills_fetched import (
+    COMMIT,
+    GIT,
+    ONE,
+    ZIP,
+    Publishing,
+    bundle,
+    index,
+    packed,
+)
 
 HERE = Path("/nowhere")
 APPLIED, HELD = ChangeStatus.APPLIED, ChangeStatus.HELD
@@ -235,6 +245,15 @@ async def test_an_upgrade_that_brings_nothing_new_is_put_on_record_and_says_so(
     assert (await tenant.upgrade()).outcome == "known"
 
 
+async def test_an_upgrade_that_brings_nothing_new_may_wait_too(tenant: Installing) -> None:
+    await tenant.install()
+    await tenant.world.learn(skill("pay", NEWER, about="How to pay a bill.", new=False))
+    tenant.publishing.trees[GIT] = files(NEWER)
+    tenant.world.policy = review_all
+    held = await tenant.upgrade()
+    assert (held.outcome, code_of(held)) == ("held", "receipt.waits")
+
+
 async def test_where_both_changed_one_line_a_person_says_whose_stands(tenant: Installing) -> None:
     await tenant.install()
     mine = STEPS.replace("Pay it.", "Pay half of it.")
@@ -283,12 +302,22 @@ async def test_only_what_has_versions_is_upgraded_to_one(tenant: Installing) -> 
     with pytest.raises(InvalidInput) as raised:
         await tenant.upgrade("v2")
     assert ZIP in raised.value.message
+
+
+async def test_a_name_is_upgraded_to_a_version_of_its_own_index(tenant: Installing) -> None:
+    tenant.publishing.files[ZIP] = packed()
+    tenant.publishing.files[ONE] = index("pay.skill", "1.0.0")
+    place = NamePlace("pay", "1.0.0")
+    await tenant.installer().install(place, wanted=Wanted(index=ONE), agent="a")
+    newer = bundle(**{"fees.md": b"# Fees\n"})
+    tenant.publishing.files[ZIP] = packed(newer)
+    digest = sha256(packed(newer))
+    tenant.publishing.files[ONE] = index("pay.skill", "1.0.0", "2.0.0", "3.0.0", digest=digest)
+    done = await tenant.upgrade("2.0.0")
+    assert done.outcome == "updated"
     (one,) = await tenant.shelf.list("t")
-    named = one.published.model_copy(update={"source": "pay@1.0.0", "index": "https://i.example/"})
-    asked = one.model_copy(update={"published": named})
-    with pytest.raises(NotFound):  # that index is not there, but no other was asked
-        await tenant.installer().upgrade(asked, Chosen(HERE, "2.0.0"))
-    assert tenant.publishing.asked[-1][0] == "https://i.example/"
+    assert (one.published.source, one.published.version) == ("pay@2.0.0", "2.0.0")
+    assert one.published.index == ONE
 
 
 async def test_a_skill_is_taken_off_a_list_and_deleted_with_the_last_of_them(
