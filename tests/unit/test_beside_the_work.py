@@ -178,7 +178,7 @@ def test_cases_that_two_workers_derive_are_the_same() -> None:
     assert one == other
     assert {one.id} & {cases_for(bare(1, tenant_id="u"), REFUND)[0].id} == set()
     assert one.body.check is Check.RECALL
-    assert one.role is CaseRole.PROOF  # it is found by none of its words more than half
+    assert one.role is CaseRole.REGRESSION  # it asks in the words of the item
     (brought,) = cases_for(bare(1, change_id=None), REFUND)
     assert brought.change_id is None
     assert cases_for(bare(1), "  ") == ()
