@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
-from core.domain.errors import NotFound, Refused, Stale
+from core.domain.errors import Decided, NotFound, Refused, Stale
 from core.domain.models import (
     ChangeStatus,
     Edited,
     SkillFile,
+    SubmitContext,
 )
 from tests.support.all_kinds import (
     Asking,
@@ -17,6 +20,7 @@ from tests.support.all_kinds import (
     skill,
     table,
 )
+from tests.support.seeding import AT
 from tests.unit.test_merging import table as xml
 from tests.unit.test_prepared_again import (
     CREATE,
@@ -151,3 +155,42 @@ async def test_a_dry_run_prepares_nothing_again() -> None:
     assert await world.log.get(waits.id) == waits
     with pytest.raises(NotFound):
         await world.dry().decisions.prepare_again("nothing", by="kim")
+
+
+@pytest.mark.parametrize(
+    ("by", "at", "codes"),
+    [
+        ("kim", AT, "review.by_at"),
+        ("kim", None, "review.by"),
+        (None, AT, "review.at"),
+        (None, None, ""),
+    ],
+)
+async def test_who_comes_too_late_is_told_by_whom_and_when_it_was_decided(
+    by: str | None, at: datetime | None, codes: str
+) -> None:
+    world = Everything()
+    waits = await world.hold(note(THIRTY))
+    ended = {"status": ChangeStatus.REJECTED, "decided_by": by, "decided_at": at}
+    world.log.changes[waits.id] = waits.model_copy(update=ended)
+    with pytest.raises(Decided) as raised:
+        await world.gate.decisions.approve(waits.id, by="lee")
+    message = raised.value.message
+    assert message.code == "review.decided"  # type: ignore[attr-defined]
+    how = message.parameters["how"]  # type: ignore[attr-defined]
+    assert getattr(how, "code", "") == codes
+    assert ("kim" in message) is (by is not None)
+    assert (f"{AT:%Y-%m-%d}" in message) is (at is not None)
+    assert waits.id in message
+
+
+async def test_a_dry_run_waits_for_no_target_and_locks_none() -> None:
+    world = Everything()
+    await world.learn(note(PLANTS, target_id="m", operation=CREATE))
+    waits = await world.hold(note(THIRTY, "m"))
+    await world.log.acquire(
+        waits.model_copy(update={"id": "other", "key": "other", "status": ChangeStatus.PREPARED})
+    )
+    context = SubmitContext(key="dry", tenant_id="t", agent_id="a")
+    receipt = await world.dry().submit(note(FOURTEEN, "m"), context)
+    assert receipt.status == "prepared"
