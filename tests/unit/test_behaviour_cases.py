@@ -15,7 +15,16 @@ from core.changes.cases.behaviour import WithBehaviour, meets
 from core.changes.cases.proposed import EVALS, cases_of_evals
 from core.changes.cases.running import judge
 from core.domain.errors import ModelDown
-from core.domain.models import Change, FileRef, Kind, KnowledgeItem, Snapshot
+from core.domain.models import (
+    SKILL_MD,
+    Bundle,
+    Change,
+    FileRef,
+    Kind,
+    KnowledgeItem,
+    SkillFile,
+    Snapshot,
+)
 from core.domain.models.cases import Case, CaseBody, CaseOrigin, CaseResult, CaseRole, Check
 from core.domain.text import read_fenced_json
 from core.testing.knowledge import MemoryKnowledge
@@ -23,6 +32,7 @@ from core.testing.scripted_model import ScriptedChatModel, Turn, calls
 from core.testing.skill_store import MemorySkillStore
 from core.testing.stores import MemoryReplies
 from tests.support.breaker import SimpleBreaker
+from tests.unit.test_merging import table
 
 OLD, NEW = "Answer in English.", "Answer in Korean, amounts in KRW."
 CHANGE = Change.model_construct(
@@ -199,3 +209,100 @@ def test_an_eval_may_say_how_often_and_a_pattern_takes_no_judge() -> None:
     state = Snapshot(content="", name="x", files={EVALS: ref})
     (body,) = cases_of_evals(state, {ref.sha256: data})
     assert (body.must, body.runs, body.at_least) == (("/KRW/", "judge: polite"), 3, 0.5)
+
+
+class Told:
+    """Answers each task with what it was told, and remembers it."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    async def answer(self, _change: Change, _task: str, knowledge: str, _run: int) -> str:
+        self.told.append(knowledge)
+        return knowledge
+
+    async def judge(self, _change: Change, _statement: str, _answer: str) -> bool:
+        raise AssertionError("nothing here is judged")
+
+
+class Others(NoOthers):
+    """Runs what needs no model, and remembers it."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+
+    async def before_and_after(
+        self, change: Change, blobs: Mapping[str, bytes], cases: Sequence[Case]
+    ) -> Sequence[tuple[bool | None, CaseResult]]:
+        assert cases
+        self.ran += [case.item_id for case in cases]
+        return await super().before_and_after(change, blobs, cases)
+
+
+def telling(most: int = 10) -> tuple[WithBehaviour, Told, Others, MemorySkillStore]:
+    told, others, skills = Told(), Others(), MemorySkillStore()
+    return WithBehaviour(others, told, most, OneMemory(), skills), told, others, skills
+
+
+async def test_all_cases_come_back_in_their_order_as_far_as_the_budget_goes() -> None:
+    running, told, others, _ = telling(most=3)
+    cases = [
+        case("n1", must=["x"], check=Check.RECALL),
+        case(must=["KRW"], runs=2),
+        case("n2", must=["x"], check=Check.RECALL),
+        case("far", must=["KRW"], runs=2),
+        case("other", must=["KRW"]),
+    ]
+    done = await running.before_and_after(CHANGE, {}, cases)
+    assert [one.case.item_id for _, one in done] == ["n1", "m", "n2", "far", "other"]
+    assert others.ran == ["n1", "n2"]
+    passed = [one.passed for _, one in done]
+    assert passed == [False, True, False, None, True]
+    why = done[3][1].why
+    assert (why.code, dict(why.parameters)) == ("case.over_budget", {"runs": 2, "most": 3})  # type: ignore[attr-defined]
+    assert [one.item_id for one in await _now(running, cases)] == ["n1", "m", "n2", "far", "other"]
+    alone, told, others, _ = telling()
+    await alone.before_and_after(CHANGE, {}, [case(must=["KRW"])])
+    assert (others.ran, len(told.told)) == ([], 2)
+
+
+async def _now(running: WithBehaviour, cases: Sequence[Case]) -> list[Case]:
+    return [one.case for one in await running.now(cases)]
+
+
+async def test_an_older_case_that_holds_is_not_tried_on_what_was_before() -> None:
+    running, told, _, _ = telling()
+    ((before, one),) = await running.before_and_after(CHANGE, {}, [case(own=False, must=["KRW"])])
+    assert (before, one.passed, told.told) == (None, True, [NEW])
+    told.told.clear()
+    older = case(own=False, must=["English"])
+    ((before, one),) = await running.before_and_after(CHANGE, {}, [older])
+    assert (before, one.passed, told.told) == (True, False, [NEW, OLD])
+
+
+async def test_what_an_agent_knows_of_an_item_is_what_it_reads_of_it() -> None:
+    rows = {"r1": ("> 100", '"lead"', "large")}
+    made = CHANGE.model_copy(
+        update={
+            "kind": Kind.DMN_RULE,
+            "before": None,
+            "after": Snapshot(content=table(rows), name="approval"),
+        }
+    )
+    running, told, _, skills = telling()
+    asked = case(must=["lead"]).model_copy(update={"kind": Kind.DMN_RULE})
+    ((before, one),) = await running.before_and_after(made, {}, [asked])
+    assert (before, one.passed) == (False, True)
+    assert "<" not in told.told[0]
+    assert "lead" in told.told[0]
+    assert told.told[1] == ""  # there was none
+    broken = made.model_copy(update={"after": Snapshot(content="< lead", name="n")})
+    await running.before_and_after(broken, {}, [asked])
+    assert told.told[2] == "< lead"
+    # Of another skill its document, as long as it is there.
+    skill = case("pay", must=["x"]).model_copy(update={"kind": Kind.SKILL})
+    await running.before_and_after(CHANGE, {}, [skill])
+    files = {SKILL_MD: SkillFile(data=b"# Pay")}
+    skills.skills["t", "pay"] = Bundle(name="pay", files=files)
+    await running.before_and_after(CHANGE, {}, [skill])
+    assert told.told[-4:] == [NEW, OLD, f"# Pay\n\n{NEW}", f"# Pay\n\n{OLD}"]

@@ -172,6 +172,9 @@ async def test_a_script_is_run_on_what_a_change_makes_of_its_skill() -> None:
     assert (before, after.passed) == (False, True)  # before it there was none
     ((before, after),) = await world.runner.before_and_after(of_pay(), {}, [script()])
     assert (before, after.why.code) == (True, "case.no_script")  # type: ignore[attr-defined]
+    gone = of_pay(after=None)
+    ((before, after),) = await world.runner.before_and_after(gone, CODE, [script()])
+    assert (before, after.why.code) == (True, "case.no_script")  # type: ignore[attr-defined]
     world.sandbox.error = DependencyDown("no sandbox answers")
     ((before, after),) = await world.runner.before_and_after(of_pay(), CODE, [script()])
     assert (before, after.passed) == (None, None)

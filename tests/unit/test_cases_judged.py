@@ -158,6 +158,8 @@ async def test_a_case_that_failed_before_and_holds_after_proves_a_change() -> No
         assert (own.role, own.status, own.note, own.unrun_why) == (role, status, note, unrun)
         # A question that finds nothing proves nothing, and tells against nothing.
         assert (tried.broken, tried.change.breaks) == ((), ())
+        assert tried.change.tried is not None
+        assert (own.id in tried.change.tried.excused) is (status is RED)
     # Nor does one in the words of what it is to find.
     words = body("recall", TEXT)
     tried = await Judge({words.text: (False, True)}).of(change(words))
@@ -339,6 +341,9 @@ async def test_a_model_is_asked_as_a_change_is_prepared_and_not_again() -> None:
     # What it was on record to break stays broken where it cannot be run.
     assert again.change.breaks == tried.change.breaks
     assert again.broken[0].why.code == "case.failed_before"  # type: ignore[attr-defined]
+    # What holds by now is broken no more.
+    judge.ends = {"a task": (True, True)}
+    assert (await judge.of(tried.change)).broken == ()
     bare = await judge.of(change(BEHAVES), asks=False)
     assert bare.broken == ()
     assert bare.change.cases[0].unrun_why.code == "case.needs_model"  # type: ignore[attr-defined]

@@ -108,7 +108,7 @@ def cases_for(item: BareItem, text: str) -> Sequence[Case]:
 
 def _as_new(item: BareItem, text: str) -> Change:
     return Change(
-        id=item.change_id or "",
+        id="",
         key="",
         digest="",
         tenant_id=item.tenant_id,
