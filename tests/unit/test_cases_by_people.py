@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import pytest
 
-from core.changes.cases.by_people import CasesByPeople
-from core.domain.errors import InvalidInput, Refused
+from core.changes.cases.by_people import MOST_TABLES, CasesByPeople
+from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.models import Agent, Kind, KnowledgeItem, Scope
-from core.domain.models.cases import Case, CaseBody, CaseFilter, CaseResult, CaseStatus
+from core.domain.models.cases import (
+    Case,
+    CaseBody,
+    CaseFilter,
+    CaseOrigin,
+    CaseResult,
+    CaseRole,
+    CaseStatus,
+    Check,
+)
 from core.domain.ports import Agents, CaseRunner, Cases, Knowledge
+from tests.unit.test_merging import table
 
 
 class Book:
@@ -183,3 +193,110 @@ async def test_cases_are_run_page_by_page_up_to_a_limit(
         book.cases[f"k{number}"] = Case.model_validate({**known, "body": body()})
     done = await book.service().run(CaseFilter(), limit)
     assert (len(done.results), done.more, book.asked) == (ran, more, asked)
+
+
+ROWS = {"r1": ("> 100", '"lead"', ""), "r2": ("<= 100", '"clerk"', "")}
+
+
+class Covered(Book):
+    """A book beside the tables of a tenant, by id; what is no text is not there."""
+
+    def __init__(self, tables: Mapping[str, str], *asked: Case) -> None:
+        super().__init__()
+        self.tables = tables
+        self.cases = {one.id: one for one in asked}
+        self.looked: list[str] = []
+
+    async def get(self, *key: str) -> Case:  # both a case and an item are asked for by `get`
+        if len(key) == 1:
+            return await super().get(key[0])
+        kind, tenant, item_id = key
+        self.looked.append(item_id)
+        if (kind, tenant) != (Kind.DMN_RULE, "t") or item_id not in self.tables:
+            raise NotFound("no such table")
+        content = self.tables[item_id]
+        return cast("Case", item(Kind.DMN_RULE, id=item_id, content=content))
+
+    async def page(
+        self, wanted: CaseFilter, *, limit: int, cursor: str | None
+    ) -> tuple[Sequence[Case], str | None]:
+        assert (limit, cursor) == (1000, None)
+        assert (wanted.tenant_id, wanted.kind, wanted.check) == ("t", Kind.DMN_RULE, "decision")
+        return [one for one in self.cases.values() if one.item_id == wanted.item_id], None
+
+
+def decided(case_id: str, amount: int, item_id: str = "t1", **given: object) -> Case:
+    known: dict[str, object] = {
+        "id": case_id,
+        "tenant_id": "t",
+        "agent_id": "a",
+        "kind": Kind.DMN_RULE,
+        "item_id": item_id,
+        "body": CaseBody(check=Check.DECISION, inputs={"amount": amount}),
+        "role": CaseRole.REGRESSION,
+        "origin": CaseOrigin.PERSON,
+        "status": CaseStatus.RED,
+    }
+    return Case.model_validate(known | given)
+
+
+@pytest.mark.parametrize(
+    ("cases", "uncovered"),
+    [
+        ((), (1, 2)),
+        ((decided("c", 500),), (2,)),
+        ((decided("c", 500), decided("d", 5)), ()),
+        # One that is disabled decides nothing, nor does one that cannot be decided.
+        ((decided("c", 500, status=CaseStatus.DISABLED),), (1, 2)),
+        (
+            (decided("c", 0, body=CaseBody(check=Check.DECISION, inputs={"x": 1})),),
+            (1, 2),
+        ),
+        ((decided("c", 500, item_id="t2"),), (1, 2)),
+    ],
+)
+async def test_rows_that_no_case_decides_by_are_told(
+    cases: Sequence[Case], uncovered: tuple[int, ...]
+) -> None:
+    book = Covered({"t1": table(ROWS)}, *cases)
+    found = await book.service().coverage_of("t", "t1")
+    assert found is not None
+    assert (found.tenant_id, found.item_id, found.item_name) == ("t", "t1", "the name")
+    assert (found.rows, found.uncovered) == (2, uncovered)
+
+
+async def test_of_what_is_no_readable_table_nothing_is_told() -> None:
+    book = Covered({"bad": "<broken"})
+    assert await book.service().coverage_of("t", "bad") is None
+    assert await book.service().coverage_of("t", "gone") is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "looked"),
+    [
+        ({}, ["t1", "t2"]),
+        ({"tenant_id": "t", "item_id": "t3"}, ["t1", "t2", "t3"]),
+        ({"tenant_id": "t", "item_id": "t3", "kind": Kind.DMN_RULE}, ["t1", "t2", "t3"]),
+        ({"tenant_id": "t", "item_id": "t3", "kind": Kind.SKILL}, ["t1", "t2"]),
+        ({"item_id": "t3"}, ["t1", "t2"]),
+        ({"tenant_id": "t"}, ["t1", "t2"]),
+    ],
+)
+async def test_the_tables_of_a_list_are_looked_at_each_once(
+    wanted: Mapping[str, object], looked: Sequence[str]
+) -> None:
+    listed = [decided("c1", 1), decided("c2", 2, "t2"), decided("c3", 3)]
+    listed.append(decided("c4", 4, "skill", kind=Kind.SKILL))
+    book = Covered({name: table(ROWS) for name in ("t1", "t3")}, *listed)
+    found = await book.service().coverage(CaseFilter.model_validate(wanted), listed)
+    assert book.looked == looked
+    assert [one.item_id for one in found] == [name for name in looked if name != "t2"]
+    many = [decided(f"c{n}", n, f"t{n}") for n in range(30)]
+    await book.service().coverage(CaseFilter(), many)
+    assert len(book.looked) == len(looked) + MOST_TABLES
+
+
+async def test_of_no_cases_none_are_run() -> None:
+    book = Book("a")
+    done = await book.service().run(CaseFilter(), 0)
+    assert (done.results, done.more, book.asked) == ((), False, [])

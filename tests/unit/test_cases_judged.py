@@ -234,6 +234,7 @@ async def test_an_older_case_is_broken_excused_or_drifts(
     assert (ids(tried.broken), tried.change.breaks, tried.tokens) == (
         (["c"], ("c",), ("c",)) if came_to == "broken" else ([], (), ())
     )
+    assert all(one.passed is False and one.why for one in (*tried.broken, *made.drifted))
     assert made.excused == (frozenset("c") if came_to in {"excused", "drifted"} else frozenset())
     assert ids(made.drifted) == (["c"] if came_to == "drifted" else [])
     assert (made.seen, tried.change.retires, tried.is_unproved) == ((7,), (), False)

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from core.changes.cases.judging import Corrections
 from core.changes.cases.proposed import EVALS, cases_of_evals, derive
 from core.changes.cases.running import ItemState, judge
-from core.changes.cases.words import brought_words, name_word, said_words
+from core.changes.cases.words import asked_words, brought_words, name_word, said_words
 from core.decision_table import to_xml
 from core.domain.hashing import sha256
 from core.domain.models import (
@@ -171,6 +171,18 @@ def test_a_change_brings_the_words_that_its_item_did_not_have() -> None:
     assert "the" not in said_words(Kind.MEMORY, Snapshot(content="the harbour", name="n"))
     many = " ".join(f"word{n}x" for n in range(600))
     assert len(brought_words(memory(None, many))) == 400
+
+
+def test_only_cases_in_words_are_found_by_words() -> None:
+    assert asked_words(body("recall", "who pays the harbour")) != ()
+    assert asked_words(decides({"amount": 1})) == ()
+    assert asked_words(body("stands", "call the harbour")) == ()
+    unreadable = Snapshot(content="<harbour", name="n")
+    assert "harbour" in said_words(Kind.DMN_RULE, unreadable)
+    rows = table("Busan")
+    assert {"busan", "deliveri"} & {*said_words(Kind.DMN_RULE, rows)}
+    assert "decis" not in said_words(Kind.DMN_RULE, rows)  # of XML only what people wrote
+    assert said_words(Kind.MEMORY, None) == {}
 
 
 def test_a_skill_is_mentioned_by_its_name_once_it_is_there() -> None:
