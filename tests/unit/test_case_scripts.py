@@ -133,7 +133,7 @@ async def test_a_script_ends_by_its_status_and_what_it_wrote(
     assert (done.passed, getattr(done.why, "code", "")) == (passed, code)
 
 
-async def test_a_script_that_is_not_there_fails_and_without_a_sandbox_nothing_is_known() -> None:
+async def test_a_script_fails_where_it_is_not_there_and_needs_a_sandbox() -> None:
     world = Scripts()
     (missing,) = await world.runner.now([script(text="gone.py")])
     assert (missing.passed, missing.why.code) == (False, "case.no_script")  # type: ignore[attr-defined]

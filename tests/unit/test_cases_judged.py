@@ -166,7 +166,7 @@ async def test_a_case_that_failed_before_and_holds_after_proves_a_change() -> No
     assert tried.change.cases[0].role is CaseRole.REGRESSION
 
 
-async def test_its_own_case_that_does_not_hold_is_broken_and_named_by_what_it_asks() -> None:
+async def test_its_own_case_that_fails_is_broken_and_named_by_what_it_asks() -> None:
     asked = body("unsaid", "14 days")
     tried = await Judge({asked.text: (True, False)}).of(change(asked))
     assert [one.case.body for one in tried.broken] == [asked]

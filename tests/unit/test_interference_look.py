@@ -164,7 +164,7 @@ async def test_only_revisions_are_looked_at(change: Change, is_looked_at: bool) 
     assert bool(world.search.asked) is is_looked_at
 
 
-async def test_the_nearest_of_each_kind_are_asked_for_and_one_for_the_item_itself() -> None:
+async def test_the_nearest_of_each_kind_are_asked_for_and_one_for_the_item() -> None:
     world = looking()
     await world.at(CHANGE)
     plain = [("t", "a", kind, most + 1) for kind, most in LIMITS.items()]

@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import pytest
 from pydantic import ValidationError
 
 from core.agent.loop.tool_args import ARGUMENTS, arguments, knowing, tool_of
-from core.domain.kinds import TextKind
-from core.domain.models.base import Model
-
-
-class Verse(Model):
-    title: str
-    lines: tuple[str, ...] = ()
-
-
-class Poem(TextKind[Verse]):
-    name = "POEM"
-    titles: ClassVar[Mapping[str, str]] = {"en": "Poem", "ko": "시"}
-    about = "poems"
-    content = Verse
-
-    def key(self, content: Verse) -> str:
-        return content.title
-
+from tests.support.all_kinds import Poem
 
 POEM = Poem()
 

@@ -387,7 +387,7 @@ async def test_what_is_not_due_or_has_too_little_evidence_is_not_proposed() -> N
     assert await worker.lessons.propose() == 1
 
 
-async def test_a_worker_that_died_before_it_noted_its_proposal_submits_none_again() -> None:
+async def test_a_proposal_that_was_submitted_is_not_submitted_again() -> None:
     worker = Worker()
     worker.lesson(rejected("c1"))
     earlier = item_change(Kind.MEMORY, "lesson-9", "n", "x")
