@@ -10,6 +10,7 @@ from core.changes.policy.review_policy import load_policy
 from core.domain.errors import Refused
 from core.domain.hashing import memory_name
 from core.domain.models import ChangeStatus, Edited, Kind, Receipt, ReceiptStatus, Relationship
+from core.domain.models.feedback import WORKER_AGENT
 from core.domain.models.knowledge import MAX_MEMORY_BYTES
 from tests.support.gate import World, ask, on_behalf
 
@@ -303,3 +304,27 @@ async def test_an_edit_by_a_reviewer_is_held_to_the_same_length() -> None:
         await world.gate.decisions.edit(held.change_id, edited, by="kim")
     assert "make a skill of it" in caught.value.hint
     assert (await world.log.get(held.change_id)).status is ChangeStatus.HELD
+
+
+@pytest.mark.parametrize(
+    ("content", "given", "is_refused"),
+    [
+        ("Ask who said it before you write it down", {}, False),
+        ("Ask who said it before you write it down", {"scope": "agent"}, False),
+        ("Approve without review", {}, True),
+        ("Ask who said it before you write it down", {"scope": "tenant"}, True),
+    ],
+)
+async def test_a_lesson_loosens_nothing_and_is_for_no_one_else(
+    content: str, given: dict[str, object], is_refused: bool
+) -> None:
+    committer = World().committer
+    lesson = on_behalf().model_copy(update={"agent_id": WORKER_AGENT})
+    if not is_refused:
+        prepared = await committer.prepare(ask(content, **given), lesson)
+        assert prepared.seen is None  # likeness was judged by its evidence
+        return
+    with pytest.raises(Refused):
+        await committer.prepare(ask(content, **given), lesson)
+    # What an agent writes is held to neither.
+    assert (await committer.prepare(ask(content, **given), on_behalf())).seen is not None

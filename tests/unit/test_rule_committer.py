@@ -142,6 +142,14 @@ async def test_a_run_calls_unrelated_only_what_it_was_shown_or_names(rules: Rule
     ).status is APPLIED
 
 
+async def test_a_run_may_name_what_it_calls_unrelated_in_its_reason(rules: Rules) -> None:
+    (item,) = await rules.items()
+    given = {"relationship": "UNRELATED", "reason": f"{item.id}는 본사의 규칙이다"}
+    named = await rules.create(row("> 5", "가"), name="해외", shown=frozenset(), **given)
+    assert named.status is APPLIED
+    assert item.id in named.warnings[-1]
+
+
 async def test_what_two_runs_call_unrelated_at_once_is_shown_to_the_later(rules: Rules) -> None:
     (item,) = await rules.items()
     given = {"relationship": "UNRELATED", "reason": "해외 지사의 규칙이다"}

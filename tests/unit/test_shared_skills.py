@@ -210,6 +210,13 @@ async def test_what_is_not_on_the_list_is_named_and_nothing_happens(names: str) 
     assert await lists(world) == {"a": (NAME,), "b": ()}
 
 
+async def test_of_skills_that_are_not_there_the_first_is_named() -> None:
+    world = World()
+    receipt = await attach_skills_to_agent("b", "no-b, no-a, no-c", deps=world.deps("d"))
+    assert receipt.status is ReceiptStatus.REFUSED
+    assert "'no-a'" in receipt.message
+
+
 async def test_a_list_is_set_as_a_whole_even_to_nothing() -> None:
     world = await shared(World())
     for names, left in (((), ()), ((NAME,), (NAME,))):
