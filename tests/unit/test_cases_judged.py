@@ -240,6 +240,12 @@ async def test_an_older_case_is_broken_excused_or_drifts(
     assert (made.seen, tried.change.retires, tried.is_unproved) == ((7,), (), False)
 
 
+async def test_an_item_made_anew_takes_all_words_of_its_derived_questions() -> None:
+    asked = old("c", "recall", "Invoices", origin=DERIVED)
+    tried = await Judge({"c": (True, False)}, (asked,)).of(change(was=None))
+    assert ids(tried.broken) == ["c"]
+
+
 async def test_a_case_that_is_corrected_is_retired_and_not_broken() -> None:
     asked = body("recall", "by card")
     said = old("c", "silence", "by card")

@@ -272,6 +272,18 @@ async def test_reasons_that_say_the_same_speak_for_the_lesson_that_is_known() ->
     assert worker.book.calls.count(("keys", LIKE)) == 5
 
 
+async def test_edits_without_a_reason_are_alike_by_their_shape_alone() -> None:
+    worker = Worker()
+    shorter = fact(**EDITED | {"id": "c1"})
+    longer = fact(**EDITED | {"id": "c2", "proposed": "KRW", "after": "Amounts in KRW, please"})
+    again = fact(**EDITED | {"id": "c3"})
+    worker.page(*worker.has(shorter, longer, again))
+    assert await worker.lessons.collect() == 3
+    first, second, third = worker.book.stored
+    assert (first.key == second.key, first.key == third.key) == (False, True)
+    assert not any(call[0] == "keys" for call in worker.book.calls)
+
+
 async def test_a_lesson_whose_evidence_is_gone_is_joined_by_nothing() -> None:
     worker = Worker()
     worker.page(*worker.has(rejected("c1")))

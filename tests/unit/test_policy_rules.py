@@ -268,3 +268,17 @@ def test_rules_after_one_that_all_meet_are_told() -> None:
     (told,) = unreachable(policy(f"{skill}\n  - then: hold\n  - then: deny"))
     assert told.code == "policy.unreachable"
     assert dict(told.parameters) == {"n": 3, "end": 2}
+
+
+@pytest.mark.parametrize(
+    ("rule", "asks"),
+    [
+        ("{when: {author_accepted: false}, then: hold}", True),
+        ("{if: 'author_accepted = false', then: hold}", True),
+        ("{if: 'author = \"kim\"', then: hold}", False),
+        ("{when: {author: kim}, then: hold}", False),
+    ],
+)
+def test_who_was_accepted_is_asked_only_where_a_rule_wants_to_know(rule: str, asks: bool) -> None:
+    assert policy(f"  - {rule}").asks_author is asks
+    assert policy(f"  - then: allow\n  - {rule}").asks_author is asks

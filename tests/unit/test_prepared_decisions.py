@@ -194,3 +194,27 @@ async def test_a_dry_run_waits_for_no_target_and_locks_none() -> None:
     context = SubmitContext(key="dry", tenant_id="t", agent_id="a")
     receipt = await world.dry().submit(note(FOURTEEN, "m"), context)
     assert receipt.status == "prepared"
+
+
+async def test_what_contradicts_a_change_that_was_approved_waits_on_as_it_was_seen() -> None:
+    world = Everything()
+    await world.learn(note(PLANTS, target_id="m", operation=CREATE))
+    first = await world.hold(note(THIRTY))
+    edit = await world.hold(note(FOURTEEN, "m"))
+    (beside,) = await world.gate.decisions.beside(first)
+    assert (beside.change.id, beside.relation) == (edit.id, "contradicts")
+    await world.gate.decisions.approve(first.id, by="kim")
+    # Its own target is as it was: it says there what it said.
+    assert await world.log.get(edit.id) == edit
+
+
+async def test_only_what_was_applied_is_taken_back() -> None:
+    world = Everything()
+    waits = await world.hold(note(THIRTY))
+    with pytest.raises(Refused) as raised:
+        await world.gate.revert(waits.id, "wrong")
+    message = raised.value.message
+    assert message.code == "revert.not_applied"  # type: ignore[attr-defined]
+    assert (waits.id in message, "held" in message) == (True, True)
+    with pytest.raises(NotFound):
+        await world.gate.revert("nothing", "wrong")

@@ -55,3 +55,11 @@ def test_a_new_file_is_learnt_beside_those_that_were_put_later() -> None:
     both = {**now, "c.md": b"c\n"}
     assert settled(both, first, now) == (both, [])
     assert settled({"a.md": b"mine\n", "c.md": b"c\n"}, first, now) == (both, ["a.md"])
+
+
+def test_what_was_dropped_before_may_come_back() -> None:
+    later, both = LaterFiles(), {"a.png": IMAGE, "b.md": b"b\n"}
+    dropped = {"b.md": b"b\n"}
+    later.follow(Step(CHANGE, skill(both), skill(dropped)), is_later=False)
+    made, left = settled_folder(skill(dropped), skill(both), later)
+    assert ({*(made.files or {})}, left) == ({"a.png", "b.md"}, [])
