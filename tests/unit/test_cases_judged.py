@@ -11,6 +11,7 @@ import pytest
 from core.changes.cases.config import BehaviourRules, CaseRules
 from core.changes.cases.judging import CaseGate, Outcome, Tried, is_reason
 from core.changes.cases.proposed import asks
+from core.changes.cases.wording import all_broken
 from core.domain.messages import Message
 from core.domain.models import (
     Change,
@@ -261,6 +262,7 @@ async def test_of_many_broken_cases_ten_are_told_and_how_many_more() -> None:
     assert len(tried.broken) == 12
     assert len(tried.reasons) == 11
     assert (tried.reasons[-1].code, dict(tried.reasons[-1].parameters)) == ("case.more", {"n": 2})
+    assert str(Message("case.more", n=2)) in all_broken(tried.broken)
     ten = Judge({case.id: (True, False) for case in cases[:10]}, cases[:10])
     assert len((await ten.of(change())).reasons) == 10
 

@@ -6,16 +6,29 @@ from dataclasses import replace
 
 import pytest
 
-from core.changes.gate.change_gate import ChangeGate
-from core.domain.errors import ArtifactInvalid, KeyReused, LeaseLost, Refused, SkillApiDown, Stale
+from core.changes.gate.change_gate import ChangeGate, refuse_outsiders
+from core.domain.errors import (
+    ArtifactInvalid,
+    InvalidInput,
+    KeyReused,
+    LeaseLost,
+    Refused,
+    SkillApiDown,
+    Stale,
+)
 from core.domain.models import (
+    ChangeRequest,
     ChangeStatus,
     HistoryStatus,
     Kind,
     MergeMode,
     Operation,
+    Origin,
     ReceiptStatus,
+    RestoreRequest,
+    RuleRequest,
 )
+from core.domain.models.feedback import WORKER_AGENT
 from tests.support.gate import World, ask, on_behalf
 
 
@@ -212,3 +225,39 @@ async def test_the_sweep_finishes_what_a_dead_run_left(world: World) -> None:
     assert await world.gate.sweep(0) == 1
     assert world.history()[-1] == (HistoryStatus.APPLIED, None, "원화로 적는다")
     assert await world.gate.sweep(0) == 0
+
+
+RESTORES = RestoreRequest(
+    operation=Operation.DELETE,
+    target_kind=Kind.MEMORY,
+    target_id="m",
+    state=None,
+    expected_hash="",
+)
+
+
+@pytest.mark.parametrize(
+    ("request_", "origin", "is_let_in"),
+    [
+        # The worker proposes new lessons, and a person takes one back or brings it back.
+        (ask(), Origin.WORKER, True),
+        (RESTORES, Origin.PERSON, True),
+        (ask(is_import=True), Origin.WORKER, False),
+        (ask(operation="UPDATE", target_id="m"), Origin.WORKER, False),
+        (RuleRequest(operation=Operation.CREATE), Origin.WORKER, False),
+        (RESTORES, Origin.WORKER, False),
+        (RESTORES, Origin.IMPORT, False),
+        (ask(), Origin.PERSON, False),
+        (ask(), Origin.AGENT, False),
+    ],
+)
+def test_the_workers_own_id_is_for_its_lessons_alone(
+    request_: ChangeRequest, origin: Origin, is_let_in: bool
+) -> None:
+    context = on_behalf().model_copy(update={"agent_id": WORKER_AGENT, "origin": origin})
+    if is_let_in:
+        refuse_outsiders(request_, context)
+    else:
+        with pytest.raises(InvalidInput):
+            refuse_outsiders(request_, context)
+    refuse_outsiders(request_, context.model_copy(update={"agent_id": "a"}))

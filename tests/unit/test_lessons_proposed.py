@@ -423,6 +423,7 @@ async def test_a_lesson_quotes_its_newest_evidence_that_is_still_there() -> None
     (request, _) = worker.book.asked[0]
     assert all(f"Newer words {n}" in request.content for n in range(4, 4 + QUOTED))
     assert "Old words" not in request.content
+    assert not any(call[0] == "recovered" for call in worker.book.calls)
 
     again = Worker()
     again.lesson(gone, erased, rejected("c3", "What is left"))

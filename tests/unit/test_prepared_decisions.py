@@ -196,7 +196,7 @@ async def test_a_dry_run_waits_for_no_target_and_locks_none() -> None:
     assert receipt.status == "prepared"
 
 
-async def test_what_contradicts_a_change_that_was_approved_waits_on_as_it_was_seen() -> None:
+async def test_what_contradicts_what_was_approved_waits_on_as_it_was_seen() -> None:
     world = Everything()
     await world.learn(note(PLANTS, target_id="m", operation=CREATE))
     first = await world.hold(note(THIRTY))
