@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from itertools import product
 
 import pytest
@@ -15,10 +14,8 @@ from core.changes.cases.words import asked_words
 from core.domain.models import Change, Kind, Reach, RunEvent, Scope, Snapshot
 from core.domain.models.cases import CaseBody, CaseFilter, CaseResult, CaseStatus
 from tests.support.react import item_change
-from tests.support.seeding import AT, put_all
+from tests.support.seeding import AT, DAY, Row, put_all
 
-Row = tuple[str, dict[str, object]]
-DAY = timedelta(days=1)
 WHOSE = [*product("tu", "ab", ("MEMORY", "DMN_RULE"), "mn")]
 
 

@@ -5,66 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from psycopg import sql
 
 from core.adapters.postgres.erasing import PostgresErasing
-from core.adapters.postgres.pool import open_pool
-from core.adapters.postgres.queries import Pool, connection
+from core.adapters.postgres.queries import Pool
 from core.domain.errors import Refused
 from core.testing.determinism import counting_ids
-from tests.support.databases import of_owner
-from tests.support.seeding import AT, put_all
-
-Row = tuple[str, dict[str, object]]
-GONE = "[erased]"
+from tests.support.erasing_rows import ROLES, change, erased, erasing_as, feedback, values
+from tests.support.seeding import Row, put_all
 
 
-@pytest.fixture(params=["worker", "superuser"])
+@pytest.fixture(params=ROLES)
 async def erasing(request: pytest.FixtureRequest, database: str) -> AsyncIterator[PostgresErasing]:
-    """Erase as a worker, whom the database holds to the tenant, and as one whom nothing holds."""
-    async with open_pool(database if request.param == "worker" else of_owner(database)) as pool:
-        yield PostgresErasing(pool, counting_ids("erasure"))
-
-
-def feedback(feedback_id: str, author: str | None = "kim", **more: object) -> Row:
-    row: dict[str, object] = {
-        "id": feedback_id, "source_id": f"src-{feedback_id}", "tenant_id": "t", "author": author,
-        "agent_ids": ["a"], "content": "words", "status": "completed", "said_at": AT,
-    }  # fmt: skip
-    return "feedback", row | more
-
-
-def change(change_id: str, item: str, feedback_id: str | None = "f", **more: object) -> Row:
-    row: dict[str, object] = {
-        "id": change_id, "key": change_id, "tenant_id": "t", "kind": "MEMORY", "target_id": item,
-        "target_name": f"name of {item}", "operation": "CREATE", "status": "applied",
-        "feedback_id": feedback_id, "feedback_content": "words", "candidate_content": "words",
-        "reason": "because", "after": {"content": f"text of {item}", "name": "n"},
-        "request": {"reason": "because", "content": "text"}, "origin": "AGENT",
-    }  # fmt: skip
-    return "changes", row | more
-
-
-def item(item_id: str, *, stands: bool = True, **more: object) -> Row:
-    row: dict[str, object] = {
-        "tenant_id": "t", "kind": "MEMORY", "item_id": item_id, "name": f"name of {item_id}",
-        "name_key": item_id, "same_key": item_id, "content": f"text of {item_id}",
-        "valid_to": None if stands else AT,
-    }  # fmt: skip
-    return "knowledge_versions", row | more
-
-
-async def values(pool: Pool, table: str, key: str, column: str) -> dict[object, object]:
-    query = sql.SQL("SELECT {}::text AS key, {} AS value FROM {}").format(
-        sql.Identifier(key), sql.Identifier(column), sql.Identifier(table)
-    )
-    async with connection(pool) as conn:
-        rows = await (await conn.execute(query)).fetchall()
-    return {row["key"]: row["value"] for row in rows}
-
-
-async def erased(pool: Pool, table: str, key: str, column: str) -> set[object]:
-    return {one for one, value in (await values(pool, table, key, column)).items() if value == GONE}
+    async with erasing_as(request.param, database) as opened:
+        yield opened
 
 
 async def test_a_skill_stands_as_long_as_it_is_found_and_a_list_always(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from itertools import product
 
 import pytest
@@ -18,10 +17,9 @@ from core.domain.errors import NotFound
 from core.domain.hashing import name_key, same_key
 from core.domain.models import Kind
 from core.testing.skill_store import MemorySkillStore
-from tests.support.seeding import AT, put_all
+from tests.support.change_rows import change, history
+from tests.support.seeding import AT, DAY, Row, put_all
 
-Row = tuple[str, dict[str, object]]
-DAY = timedelta(days=1)
 MEMORY, RULE, SKILL = Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL
 WHOSE = [*product("tu", "ab", ("MEMORY", "DMN_RULE"), "mn")]
 
@@ -43,16 +41,6 @@ ALL = [version(*one) for one in WHOSE]
 @pytest.fixture
 def knowledge(pool: Pool) -> PostgresKnowledge:
     return PostgresKnowledge(pool, MemorySkillStore())
-
-
-def change(change_id: str, **more: object) -> Row:
-    row: dict[str, object] = {
-        "id": change_id, "key": change_id, "tenant_id": "t", "agent_id": "a", "kind": "MEMORY",
-        "target_id": "m", "operation": "CREATE", "status": "applied", "created_at": AT,
-        "applied_at": AT, "origin": "AGENT", "said_at": AT, "heard_at": AT,
-        "after": {"content": "x", "name": "x"},
-    }  # fmt: skip
-    return "changes", row | more
 
 
 async def test_an_item_is_found_by_its_id_name_or_content(
@@ -121,16 +109,6 @@ SKILLS: list[Row] = [
     ("agent_skills", {"tenant_id": "t", "agent_id": "tb", "name": "ship", "added_at": AT}),
     ("agent_skills", {"tenant_id": "u", "agent_id": "ua", "name": "ship", "added_at": AT}),
 ]  # fmt: skip
-
-
-def history(change_id: str, number: int, **more: object) -> Row:
-    row: dict[str, object] = {
-        "id": f"h{number}", "tenant_id": "t", "knowledge_type": "SKILL", "knowledge_id": "pay",
-        "knowledge_name": "pay", "operation": "UPDATE", "status": "applied", "agent_id": "a",
-        "change_id": change_id, "created_at": AT + number * DAY, "feedback_id": f"f{number}",
-        "feedback_content": f"words {number}", "previous_content": "old", "new_content": "new",
-    }  # fmt: skip
-    return "history", row | more
 
 
 @pytest.mark.parametrize(

@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
 from core.adapters.postgres.change_log import PostgresSteps
 from core.adapters.postgres.queries import Pool
 from core.domain.models import Change, Kind, Operation
+from tests.support.change_rows import change, history
 from tests.support.react import item_change
-from tests.support.seeding import AT, put_all
+from tests.support.seeding import AT, DAY, Row, put_all
 
-Row = tuple[str, dict[str, object]]
-DAY = timedelta(days=1)
 MEMORY, RULE, SKILL = Kind.MEMORY, Kind.DMN_RULE, Kind.SKILL
-
-
-def change(change_id: str, **more: object) -> Row:
-    row: dict[str, object] = {
-        "id": change_id, "key": change_id, "tenant_id": "t", "agent_id": "a", "kind": "MEMORY",
-        "target_id": "m", "operation": "CREATE", "status": "applied", "created_at": AT,
-        "applied_at": AT, "origin": "AGENT", "said_at": AT, "heard_at": AT,
-        "after": {"content": "x", "name": "x"},
-    }  # fmt: skip
-    return "changes", row | more
-
-
-def history(change_id: str, number: int, **more: object) -> Row:
-    row: dict[str, object] = {
-        "id": f"h{number}", "tenant_id": "t", "knowledge_type": "SKILL", "knowledge_id": "pay",
-        "knowledge_name": "pay", "operation": "UPDATE", "status": "applied", "agent_id": "a",
-        "change_id": change_id, "created_at": AT + number * DAY, "feedback_id": f"f{number}",
-        "feedback_content": f"words {number}", "previous_content": "old", "new_content": "new",
-    }  # fmt: skip
-    return "history", row | more
 
 
 def asking(**given: object) -> Change:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from itertools import product
 
 import pytest
@@ -13,10 +12,7 @@ from core.adapters.postgres.queries import Pool, connection
 from core.domain.models import Feedback
 from core.domain.models.feedback import WORKER_AGENT
 from core.domain.models.lessons import Evidence
-from tests.support.seeding import AT, put_all
-
-Row = tuple[str, dict[str, object]]
-DAY = timedelta(days=1)
+from tests.support.seeding import AT, DAY, Row, put_all
 
 
 @pytest.fixture

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
 from core.adapters.postgres.queries import Pool
 from core.adapters.postgres.run_records import PostgresRunRecords
 from core.domain.errors import NotFound, Refused
 from core.domain.models.recorded_runs import RunFilter
-from tests.support.seeding import AT, put_all
-
-Row = tuple[str, dict[str, object]]
-DAY = timedelta(days=1)
+from tests.support.seeding import AT, DAY, Row, put_all
 
 
 def piece(feedback_id: str, days: int = 0, tenant: str = "t", **more: object) -> Row:

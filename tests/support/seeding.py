@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import count
 
 from psycopg import sql
@@ -10,7 +10,9 @@ from psycopg.types.json import Jsonb
 
 from core.adapters.postgres.queries import Connection, Pool, connection
 
+Row = tuple[str, dict[str, object]]
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
+DAY = timedelta(days=1)
 _FILLERS: dict[str, object] = {
     "text": "x",
     "int4": 1,
@@ -56,7 +58,7 @@ async def put(conn: Connection, table: str, **given: object) -> None:
     )
 
 
-async def put_all(pool: Pool, *rows: tuple[str, dict[str, object]]) -> None:
+async def put_all(pool: Pool, *rows: Row) -> None:
     """Insert rows of tables, in one transaction."""
     async with connection(pool) as conn:
         for table, values in rows:
