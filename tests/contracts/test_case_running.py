@@ -11,7 +11,7 @@ from core.adapters.postgres.queries import Pool, transaction
 from core.adapters.postgres.search import index_document
 from core.domain.hashing import name_key, same_key, state_hash
 from core.domain.models import Change, Kind, Reach, Scope, Snapshot
-from core.domain.models.cases import Case, CaseStatus
+from core.domain.models.cases import Case, CaseBody, CaseStatus, Check
 from core.knowledge.search.documents import SearchDocument
 from tests.support.react import item_change
 from tests.support.seeding import AT, DAY, put, put_all
@@ -98,8 +98,13 @@ async def test_a_question_is_asked_again_only_where_a_change_may_move_its_item(
         ("agents_of_tenants", {"id": "a", "tenant_id": "t", "sole_id": "a", "name": "A"}),
         ("agent_skills", {"tenant_id": "t", "agent_id": "a", "name": "refund-money"}),
     )
+    await known(pool, "keller", "Refunds to the Keller are paid by the harbour office.")
     recall = case("recall")
+    of_keller = case("recall", "who pays refunds from the harbour office", "keller")
     chosen = case("chosen", "pay refunds of damaged parcels", "refund-money", kind=SKILL)
+    naming = chosen.model_copy(
+        update={"body": CaseBody(check=Check.CHOSEN, text=f"{chosen.body.text} by noon-menu")}
+    )
     quiet = case("silence", "who pays refunds", "lunch")
     shared = Snapshot(content=NEAR, name="new", reach=FOR_ALL)
     for change, one, expected in (
@@ -109,6 +114,9 @@ async def test_a_question_is_asked_again_only_where_a_change_may_move_its_item(
         (made("new", NEAR, agent_id="b", after=shared), recall, True),
         (made("lunch", None, **from_(LUNCH, name="lunch")), recall, False),
         (made("refund", NEAR, SKILL), recall, False),
+        (made("new", "Refunds are gone."), of_keller, False),
+        (made("new", NEAR), chosen, False),
+        (made("noon-menu", "# Canteen\n\nOpens.", SKILL), naming, True),
         (made("other", NEAR, SKILL), chosen, True),
         (made("other", "# The canteen\n\nOpens at noon.", SKILL), chosen, False),
         # One whose last end is not known to be a pass is asked in any case.
@@ -119,6 +127,15 @@ async def test_a_question_is_asked_again_only_where_a_change_may_move_its_item(
         (made("new", NEAR), quiet, False),
     ):
         assert await is_asked(runner, change, one) is expected, (change.after, one.id)
+
+
+async def test_a_question_of_no_words_is_asked_and_finds_nothing(
+    pool: Pool, runner: PostgresCaseRunner
+) -> None:
+    await known(pool, "refund", REFUND)
+    asked = [case("recall", "?!"), case("recall").model_copy(update={"id": "words"})]
+    found = await runner.before_and_after(made("new", LUNCH), {}, asked)
+    assert [(before, one.passed) for before, one in found] == [(False, False), (None, True)]
 
 
 async def test_what_is_deleted_brings_up_what_must_stay_unfound(
@@ -152,6 +169,7 @@ async def test_a_list_of_skills_is_asked_for_what_it_chooses(
         state = {"before": Snapshot(content=before, name="")}
         return made(agent, after, Kind.AGENT_SKILLS, **state)
 
+    await known(pool, "refund", REFUND)
     on = case("chosen", "pay refunds of damaged parcels", "pay", kind=SKILL)
     off = case("not_chosen", "pay refunds of damaged parcels", "pay", kind=SKILL)
     of_b = on.model_copy(update={"agent_id": "b", "id": "b"})
@@ -176,6 +194,8 @@ async def test_a_question_is_asked_by_whoever_found_its_item_before(
 ) -> None:
     await known(pool, "refund", REFUND)
     await known(pool, "own", "Kim signs letters in green ink.", scope="user", scope_user="kim")
+    await known(pool, "other", "Lee signs letters in blue ink.", agent="b")
+    await known(pool, "table", "Who signs letters in ink", RULE)
     own = case("recall", "who signs letters in ink", "own")
     (found,) = await runner.now([own])
     assert found.found == ("own",)

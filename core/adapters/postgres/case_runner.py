@@ -45,9 +45,8 @@ from core.knowledge.search.documents import SearchDocument, index_terms
 from core.knowledge.search.ranking import Weighing, ask_all
 
 ASKED_CHARS = 4_000  # of a question or a request, as of those that agents ask
-# How many postings tell how rare a word is, where two items are compared; and how much worse than
-# the other one must be, for what that leaves unsure.
-_SAMPLE, _MARGIN = 20, 0.85
+_SAMPLE = 20  # postings that tell how rare a word is, where two items are compared
+_MARGIN = 0.85  # how much worse than the other one must be, for what that leaves unsure
 _Key = tuple[str, Kind, str]
 
 
@@ -134,9 +133,10 @@ async def _writing(conn: Connection, change: Change, cases: Sequence[Case]) -> A
         return
     else:
         if change.before is None and change.after is not None:
-            params = {**change.model_dump(include={"tenant_id", "agent_id"})}
-            listed = {**params, "name": change.target_id}
-            await conn.execute(sql("changes.list_agent_skill"), listed)
+            params = {"tenant_id": change.tenant_id, "agent_id": change.agent_id}
+            await conn.execute(
+                sql("changes.list_agent_skill"), {**params, "name": change.target_id}
+            )
         await put_document(conn, change, None, only=_asked_of(change, cases))
     yield
 
