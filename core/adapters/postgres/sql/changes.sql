@@ -165,7 +165,7 @@ WITH RECURSIVE turned AS (
     UNION ALL
     SELECT c.id, c.reverts, c.retracts, NOT t.is_gone FROM turned t
     CROSS JOIN LATERAL (
-        SELECT t.reverts AS id WHERE t.reverts IS NOT NULL
+        SELECT t.reverts AS id
         UNION ALL SELECT jsonb_array_elements_text(t.retracts)) named
     JOIN changes c ON c.id = named.id
 )
