@@ -22,6 +22,6 @@ class PostgresCaseFigures:
         return CaseCounts.model_validate(row)
 
     async def weeks(self, wanted: CaseFilter, *, until: datetime, weeks: int) -> Sequence[CaseWeek]:
-        whose = wanted.model_dump(include={"tenant_id", "agent_id", "kind"})
+        whose = wanted.picked("tenant_id", "agent_id", "kind")
         rows = await fetch_all(self._pool, "case_figures.weeks", **whose, until=until, weeks=weeks)
         return [CaseWeek.model_validate(row) for row in rows]

@@ -167,7 +167,7 @@ async def reach_on(conn: Connection, change: Change, limit: int) -> Sequence[Cas
 
 def _reach_params(change: Change, limit: int) -> dict[str, object]:
     return {
-        **change.model_dump(include={"tenant_id", "agent_id", "kind"}),
+        **change.picked("tenant_id", "agent_id", "kind"),
         "item_id": change.target_id,
         "is_there": change.after is not None,
         "is_for_all": _is_for_all(change),
@@ -188,7 +188,7 @@ async def seen_on(
 
 def _seen_params(change: Change) -> dict[str, object]:
     return {
-        **change.model_dump(include={"tenant_id", "agent_id"}),
+        **change.picked("tenant_id", "agent_id"),
         "item_id": change.target_id,
         "kinds": [*_KINDS],
     }
@@ -279,7 +279,7 @@ def case_of(row: DictRow) -> Case:
 
 
 def _row(case: Case) -> dict[str, object]:
-    row = case.model_dump(include={*_PLAIN})
+    row = case.picked(*_PLAIN)
     row["words"] = len(asked_words(case.body))
     return {
         **row,

@@ -306,7 +306,7 @@ class PostgresSteps:
         return [change_of(row) for row in await fetch_all(self._pool, "steps.chain", **target)]
 
     async def later(self, change: Change) -> Sequence[LaterWord]:
-        rows = await fetch_all(self._pool, "steps.later", **change.model_dump(include=_WHOSE))
+        rows = await fetch_all(self._pool, "steps.later", **change.picked(*_WHOSE))
         return [LaterWord.model_validate(row) for row in rows]
 
     async def take_back(self, change_ids: Sequence[str]) -> None:

@@ -24,8 +24,8 @@ class PostgresConversations:
         """Return what was said before, newest first; without a thread or an answer, nothing."""
         if feedback.thread is None and feedback.in_reply_to is None:
             return ()
-        given = {"id", "source", "tenant_id", "in_reply_to", "thread", "said_at", "created_at"}
-        params = {**feedback.model_dump(include=given), "limit": limit, "chars": CHARS}
+        given = ("id", "source", "tenant_id", "in_reply_to", "thread", "said_at", "created_at")
+        params = {**feedback.picked(*given), "limit": limit, "chars": CHARS}
         async with connection(self._pool) as conn:
             found = await (await conn.execute(sql("conversations.before"), params)).fetchall()
             if not found:

@@ -129,7 +129,7 @@ class PostgresInbox:
         return added
 
     async def add_first(self, source: str, piece: NewFeedback, agent: Agent) -> bool:
-        stated = agent.model_dump(include={"tenant_id", "id", "role", "goal", "persona"})
+        stated = agent.picked("tenant_id", "id", "role", "goal", "persona")
         masked = await self.masked(piece)
         async with _over_tenants(self._pool) as conn:
             claimed = await conn.execute(sql("agents.setup_claimed"), stated)
@@ -184,7 +184,7 @@ class PostgresInbox:
         return await self._beside("inbox.passed_over", claimed, limit)
 
     async def _beside(self, block: str, claimed: Feedback, limit: int) -> Sequence[Outline]:
-        of = claimed.model_dump(include={"id", "tenant_id", "said_at", "created_at"})
+        of = claimed.picked("id", "tenant_id", "said_at", "created_at")
         of |= {"agent_ids": list(claimed.agent_ids), "limit": limit}
         return [Outline(**row) for row in await fetch_all(self._pool, block, **of)]
 
@@ -354,7 +354,7 @@ class PostgresDeliveries:
         return [feedback_of(row) for row in rows]
 
     async def acknowledged(self, ended: Feedback) -> None:
-        end = ended.model_dump(include={"id", "generation", "epoch", "status"})
+        end = ended.picked("id", "generation", "epoch", "status")
         await execute(self._pool, "deliveries.acknowledged", **end)
 
 

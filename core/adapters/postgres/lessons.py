@@ -61,7 +61,7 @@ class PostgresLessonLog:
         return [Evidence.model_validate(row) for row in await self._all("lessons.evidence", of)]
 
     async def keys(self, like: Evidence, limit: int) -> Sequence[Evidence]:
-        of = {**like.model_dump(include={"tenant_id", "kind", "about"}), "limit": limit}
+        of = {**like.picked("tenant_id", "kind", "about"), "limit": limit}
         return [Evidence.model_validate(row) for row in await self._all("lessons.keys", of)]
 
     async def states(self, tenant_id: str | None) -> Sequence[LessonState]:

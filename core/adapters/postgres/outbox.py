@@ -99,8 +99,8 @@ class PostgresOutbox:
     async def record(self, answered: Sequence[tuple[Delivery, Sent, float]]) -> None:
         async with transaction(self._pool) as conn, conn.pipeline():
             for delivery, sent, seconds in answered:
-                given = delivery.model_dump(
-                    include={"tenant_id", "target", "event", "subject", "feedback_id", "change_id"}
+                given = delivery.picked(
+                    "tenant_id", "target", "event", "subject", "feedback_id", "change_id"
                 )
                 given |= {"once_key": delivery.subject or None, "payload": _json(delivery.payload)}
                 given |= _ending(delivery.status, sent, delivery.created_at, seconds)

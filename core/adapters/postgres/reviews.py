@@ -78,7 +78,7 @@ class PostgresReviews:
 
     async def _approve(self, change: Change, by: str, event: RunEvent) -> Change:
         params = {
-            **change.model_dump(include={"id", "content_hash", "decision"}),
+            **change.picked("id", "content_hash", "decision"),
             "by": by,
             "retires": Jsonb([*change.retires]),
         }
@@ -131,7 +131,7 @@ class PostgresReviews:
         return now
 
     async def beside(self, change: Change, limit: int) -> Sequence[Change]:
-        whose = change.model_dump(include={"id", "tenant_id", "agent_id", "kind"})
+        whose = change.picked("id", "tenant_id", "agent_id", "kind")
         rows = await fetch_all(self._pool, "reviews.beside", **whose, limit=limit)
         return [change_of(row) for row in rows]
 
@@ -217,7 +217,7 @@ class PostgresScreenRecords:
         self._observe = observe
 
     async def facts(self, change: Change) -> Facts:
-        target = change.model_dump(include={"tenant_id", "kind", "target_id", "feedback_id"})
+        target = change.picked("tenant_id", "kind", "target_id", "feedback_id")
         is_for_all = change.after is not None and change.after.reach.scope is Scope.TENANT
         row = await fetch_one(
             self._pool,

@@ -102,8 +102,8 @@ class PostgresEffects:
         return Proposal.model_validate(rows[0])
 
     async def decide(self, proposal: Proposal) -> bool:
-        decided = proposal.model_dump(
-            include={"id", "status", "decided_at", "decided_by", "change_id", "feedback_id"}
+        decided = proposal.picked(
+            "id", "status", "decided_at", "decided_by", "change_id", "feedback_id"
         )
         return await execute(self._pool, "effect.decide", **decided) > 0
 
@@ -174,7 +174,7 @@ class PostgresLookBack:
         rows = await fetch_all(
             self._pool,
             "effect.earlier",
-            **piece.model_dump(include={"id", "tenant_id", "said_at"}),
+            **piece.picked("id", "tenant_id", "said_at"),
             agent_id=agent_id,
             seconds=within.total_seconds(),
             limit=limit,

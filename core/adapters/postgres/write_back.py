@@ -29,7 +29,7 @@ class PostgresWriteBackRecords:
         return [HistoryRecord.model_validate(dict(row)) for row in rows]
 
     async def later(self, change: Change) -> Sequence[str]:
-        target = change.model_dump(include={"tenant_id", "kind", "target_id"})
+        target = change.picked("tenant_id", "kind", "target_id")
         rows = await fetch_all(self._pool, "write_back.later", change_id=change.id, **target)
         return [row["change_id"] for row in rows]
 

@@ -25,6 +25,10 @@ class Model(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    def picked(self, *names: str) -> dict[str, object]:
+        """Return some of the fields as they are, by name."""
+        return {name: getattr(self, name) for name in names}
+
 
 def absent(value: object) -> bool:
     """Whether a field says nothing, and is left out where that is wanted (`exclude_if`)."""
