@@ -228,6 +228,10 @@ async def test_an_agent_has_the_skills_of_its_own_list(pool: Pool) -> None:
         ("t", "Y0"), ("u", "Y2"),
     ]  # fmt: skip
     listed = [(one.tenant_id, one.id, len(one.skills)) for one in await agents.list()]
+    assert [one.skills for one in await agents.list("t")] == [
+        ("Y1", "a1", "z1"), ("Y0", "a0", "b", "z0"),
+    ]  # fmt: skip
+    assert [one.skills for one in await agents.having("t", "b")] == [("Y0", "a0", "b", "z0")]
     assert listed == [("t", "B", 3), ("t", "a", 4), ("u", "a", 4), ("u", "b", 3)]
     assert [one.id for one in await agents.list("u")] == ["a", "b"]
     assert [one.id for one in await agents.having("t", "b")] == ["a"]

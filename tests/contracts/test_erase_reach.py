@@ -9,6 +9,9 @@ import pytest
 from core.adapters.postgres.erasing import PostgresErasing
 from core.adapters.postgres.queries import Pool
 from core.domain.errors import Refused
+from core.domain.models import RunEvent, Usage
+from core.domain.models.deliveries import Route
+from core.domain.ports import Routes
 from core.testing.determinism import counting_ids
 from tests.support.erasing_rows import ROLES, change, erased, erasing_as, feedback, values
 from tests.support.seeding import Row, put_all
@@ -157,6 +160,35 @@ async def test_a_token_of_their_name_is_told(pool: Pool, erasing: PostgresErasin
     )
     assert await erasing.token("kim") is None
     assert await erasing.token("lee") == "lee"
+
+
+async def test_what_nobody_was_told_of_is_told_when_it_is_erased_again(pool: Pool) -> None:
+    whose = {"tenant_id": "t", "status": "applied", "feedback_id": "f", "feedback_content": "words"}
+    sent = {"tenant_id": "t", "target": "us", "subject": "x"}
+    await put_all(
+        pool, feedback("f"), *(change(f"c-{one}", one) for one in ("told", "other", "never")),
+        *(("history", whose | {"change_id": f"c-{one}"}) for one in ("told", "other")),
+    )  # fmt: skip
+    events: list[tuple[str, str | None]] = []
+
+    def erasing_with(routes: Routes) -> PostgresErasing:
+        def note(event: RunEvent, _: Usage) -> None:
+            events.append((event.name, event.change_id))
+
+        return PostgresErasing(pool, counting_ids(f"e{len(events)}"), note, routes)
+
+    await erasing_with(lambda _: ()).erase("kim", "t", "root", dry_run=False)
+    assert sorted(events) == [("change.erased", "c-other"), ("change.erased", "c-told")]
+    await put_all(
+        pool, ("deliveries", sent | {"event": "change.erased", "change_id": "c-told"}),
+        ("deliveries", sent | {"event": "change.applied", "change_id": "c-other"}),
+    )  # fmt: skip
+    events.clear()
+    await erasing_with(lambda _: ()).erase("kim", "t", "root", dry_run=False)
+    assert events == []
+    route = Route("us", "change.erased", "x")
+    await erasing_with(lambda _: (route,)).erase("kim", "t", "root", dry_run=False)
+    assert events == [("change.erased", "c-other")]
 
 
 async def test_files_that_nothing_else_has_go(pool: Pool) -> None:

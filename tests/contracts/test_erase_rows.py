@@ -52,7 +52,10 @@ WORLD: list[Row] = [
     item("mine", scope="user", scope_user="kim"),
     item("own", kind="DMN_RULE", name_key="table"),
     item("own", tenant_id="u"),
-]
+    ("lesson_evidence", {"id": "e", "tenant_id": "u", "key": "k", "kind": "rejected",
+                         "feedback_id": "f"}),
+    ("lesson_proposals", {"tenant_id": "u", "key": "k", "item_id": "other"}),
+]  # fmt: skip
 ERASED_WORDS = {"c-own", "c-left", "c-void", "c-both", "c-mine"}
 
 

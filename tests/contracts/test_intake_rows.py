@@ -476,3 +476,7 @@ async def test_only_what_waits_with_the_same_outcome_is_joined(pool: Pool) -> No
                                  (Kind.MEMORY, "t", "d")):  # fmt: skip
         assert await waiters.at(kind, tenant, target) == []
     assert await waiters.of_feedback("old") == []
+    await put_all(pool, ("echoes", {"feedback_id": "kept", "tenant_id": "t", "kind": "MEMORY"}))
+    await waiters.forget("new")
+    assert await waiters.of_feedback("new") == []
+    assert len(await waiters.of_feedback("kept")) == 1

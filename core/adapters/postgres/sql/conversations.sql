@@ -25,7 +25,7 @@ WITH RECURSIVE answered AS (
         SELECT b.id, 2 FROM feedback b WHERE b.id = f.in_reply_to AND b.tenant_id = f.tenant_id
         ORDER BY place LIMIT 1
     ) further
-    WHERE f.in_reply_to IS NOT NULL AND chain.depth < %(limit)s AND further.id <> %(id)s
+    WHERE chain.depth < %(limit)s AND further.id <> %(id)s
 ), thread AS (
     SELECT f.id FROM feedback f
     WHERE f.tenant_id = %(tenant_id)s AND f.thread = %(thread)s

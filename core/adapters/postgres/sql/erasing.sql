@@ -58,7 +58,7 @@ LIMIT 1
 WITH lesson AS (
     SELECT DISTINCT p.item_id FROM lesson_evidence e
     JOIN lesson_proposals p ON p.tenant_id = e.tenant_id AND p.key = e.key
-    WHERE e.tenant_id = %(tenant_id)s AND e.feedback_id = ANY(%(ids)s) AND p.item_id IS NOT NULL
+    WHERE e.tenant_id = %(tenant_id)s AND e.feedback_id = ANY(%(ids)s)
 ), own AS (
     SELECT kind, target_id FROM changes
     WHERE tenant_id = %(tenant_id)s AND feedback_id = ANY(%(ids)s)
