@@ -252,24 +252,25 @@ async def test_a_new_agent_with_a_goal_awaits_its_setup_until_one_begins_it(pool
     def agent(name: str, goal: str = "g", tenant: str = "t") -> Agent:
         return Agent(id=name, tenant_id=tenant, name=name, role="r", goal=goal)
 
-    for one in (agent("b"), agent("a"), agent("none", " "), agent("a", tenant="u")):
+    foreign = [agent("a", tenant="u"), agent("b", tenant="u")]
+    for one in (agent("b"), agent("a"), agent("none", " "), *foreign):
         await agents.save(one)
 
     async def awaiting(limit: int = 9) -> list[str]:
         return [f"{one.tenant_id}{one.id}" for one in await agents.awaiting_setup(limit)]
 
-    assert await awaiting() == ["ta", "ua", "tb"]
+    assert await awaiting() == ["ta", "ua", "tb", "ub"]
     assert await awaiting(1) == ["ta"]
     await agents.save(agent("none", "later"))
-    assert await awaiting() == ["ta", "ua", "tb", "tnone"]
+    assert await awaiting() == ["ta", "ua", "tb", "ub", "tnone"]
     inbox = PostgresInbox(pool, Jobs(pool), counting_ids("f"))
     first = NewFeedback(tenant_id="t", agent_ids=("b",), content="x")
     assert not await inbox.add_first("setup", first, agent("b", "other"))
     assert not await inbox.add_first("setup", first, agent("c"))
     assert await inbox.add_first("setup", first, agent("b"))
     assert not await inbox.add_first("setup", first, agent("b"))
-    assert await awaiting() == ["ta", "ua", "tnone"]
+    assert await awaiting() == ["ta", "ua", "ub", "tnone"]
     await agents.setup_begun("u", "a")
-    assert await awaiting() == ["ta", "tnone"]
+    assert await awaiting() == ["ta", "ub", "tnone"]
     await agents.save(agent("b", "new goal"))  # it was set up
-    assert await awaiting() == ["ta", "tnone"]
+    assert await awaiting() == ["ta", "ub", "tnone"]

@@ -268,7 +268,11 @@ def skill(name: str, *, is_there: bool = True, after: str | None = "x", **more: 
     return made.model_copy(update={"tenant_id": "t", "agent_id": "a", **states, **more})
 
 
-WORLD = [*agents("ta", "tb", "ua", "ub"), *listed("pay", "ta", "tb", "ua"), *listed("ship", "ta")]
+WORLD = [
+    *agents("ta", "tb", "tc", "ua", "ub"),
+    *listed("pay", "ta", "tb", "ua"),
+    *listed("ship", "ta"),
+]
 RESTORES = RestoreRequest(
     operation=Operation.UPDATE, reason="r", target_kind=SKILL, target_id="x", state=None,
     expected_hash="",

@@ -170,12 +170,13 @@ async def test_what_nobody_was_told_of_is_told_when_it_is_erased_again(pool: Poo
         *(("history", whose | {"change_id": f"c-{one}"}) for one in ("told", "other")),
     )  # fmt: skip
     events: list[tuple[str, str | None]] = []
+    ids = counting_ids("erasure")
 
     def erasing_with(routes: Routes) -> PostgresErasing:
         def note(event: RunEvent, _: Usage) -> None:
             events.append((event.name, event.change_id))
 
-        return PostgresErasing(pool, counting_ids(f"e{len(events)}"), note, routes)
+        return PostgresErasing(pool, ids, note, routes)
 
     await erasing_with(lambda _: ()).erase("kim", "t", "root", dry_run=False)
     assert sorted(events) == [("change.erased", "c-other"), ("change.erased", "c-told")]
