@@ -216,6 +216,12 @@ async def test_a_change_reaches_cases_of_its_item_and_of_its_words(
         asks("long-task", "weekly lunch menu coffee kitchen", check="behaviour"),
         asks("relies", "nothing at all"),
     )  # fmt: skip
+    async with connection(pool) as conn:  # a word of another tenant may have the same key
+        one_key = b"INSERT INTO case_words SELECT search_key('t', %s), 'foreign-words', 'u'"
+        for word in asked_words(
+            CaseBody.model_validate({"check": "recall", "text": "weekly report"})
+        ):
+            await conn.execute(one_key, [word])
     found = await reached(pool, learns())
     assert found[:2] == ["own", "own-of-b"]
     assert found[2] == "unsaid"

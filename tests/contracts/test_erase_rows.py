@@ -55,6 +55,9 @@ WORLD: list[Row] = [
     ("lesson_evidence", {"id": "e", "tenant_id": "u", "key": "k", "kind": "rejected",
                          "feedback_id": "f"}),
     ("lesson_proposals", {"tenant_id": "u", "key": "k", "item_id": "other"}),
+    ("lesson_evidence", {"id": "g", "tenant_id": "t", "key": "l", "kind": "rejected",
+                         "feedback_id": "g"}),
+    ("lesson_proposals", {"tenant_id": "t", "key": "l", "item_id": "other"}),
 ]  # fmt: skip
 ERASED_WORDS = {"c-own", "c-left", "c-void", "c-both", "c-mine"}
 
@@ -134,6 +137,8 @@ async def test_no_row_of_another_change_person_or_tenant_is_touched(
             ("decisions", whose | {"reason": "why", "decided_by": "lee"}),
             ("history", whose | {"id": f"h-{one}", "status": "applied", "feedback_content": "words",
                                  "knowledge_name": "name", "new_content": "text", "error": "err"}),
+            ("history", whose | {"id": f"p-{one}", "status": "failed", "feedback_content": "words",
+                                 "knowledge_name": "name", "previous_content": "was"}),
             ("run_events", whose | {"name": "change.applied", "data": {}}),
             ("run_events", whose | {"name": "change.erased", "data": {}}),
             ("change_messages", whose | {"said": {}}),
@@ -149,12 +154,13 @@ async def test_no_row_of_another_change_person_or_tenant_is_touched(
     await put_all(pool, *WORLD, *rows)
     done = await erasing.erase("kim", "t", "root", dry_run=False)
     own = {"c-own", "c-left", "c-both"}
-    assert done.history == 3
+    assert done.history == 6
     assert await erased(pool, "decisions", "change_id", "reason") == own
     assert await erased(pool, "history", "change_id", "feedback_content") == own
-    assert await erased(pool, "history", "change_id", "error") == own
+    assert await erased(pool, "history", "id", "error") == {f"h-{one}" for one in own}
     assert await erased(pool, "history", "change_id", "knowledge_name") == {"c-own"}
-    assert await erased(pool, "history", "change_id", "new_content") == {"c-own"}
+    assert await erased(pool, "history", "id", "new_content") == {"h-c-own"}
+    assert await erased(pool, "history", "id", "previous_content") == {"p-c-own"}
     assert (await values(pool, "change_messages", "change_id", "said")).keys() == {*ids} - own
     assert (await values(pool, "cases", "change_id", "id")).keys() == {*ids} - own
     assert await erased(pool, "deliveries", "change_id", "error") == own

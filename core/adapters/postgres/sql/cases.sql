@@ -83,9 +83,7 @@ SELECT c.id, c.tenant_id, c.agent_id, c.kind, c.item_id, c.item_name, c.body, c.
        c.by_change, c.unrun_since, c.unrun_why
 FROM best b
 JOIN live_cases c ON c.id = b.id
-WHERE c.tenant_id = %(tenant_id)s AND c.status <> 'disabled'
-  AND (b.place < 2 OR %(is_for_all)s OR c.agent_id = %(agent_id)s)
-  AND (%(is_there)s OR c.kind <> %(kind)s OR c.item_id <> %(item_id)s)
+WHERE (%(is_there)s OR c.kind <> %(kind)s OR c.item_id <> %(item_id)s)
 ORDER BY b.place, b.shared DESC, c.created_at DESC, c.id
 LIMIT %(limit)s
 
