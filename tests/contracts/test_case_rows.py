@@ -345,6 +345,8 @@ async def test_items_without_a_case_come_in_the_order_they_were_written(pool: Po
         ("agents", {"id": "s1", "tenant_id": "t", "name": "A"}),
         *(("agent_skills", {"tenant_id": "t", "agent_id": s, "name": "pay"}) for s in ("s2", "s1")),
         ("agent_skills", {"tenant_id": "t", "agent_id": "s1", "name": "m"}),
+        ("agents", {"id": "s0", "tenant_id": "t", "name": "A"}),
+        ("agent_skills", {"tenant_id": "t", "agent_id": "s0", "name": "other"}),
     )  # fmt: skip
     found = await PostgresCaseUpkeep(pool).bare(1, 9)
     assert [(one.tenant_id, one.kind, one.item_id) for one in found] == [

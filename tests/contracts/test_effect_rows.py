@@ -149,6 +149,29 @@ async def test_an_item_is_judged_by_five_tasks_of_its_agent(
     assert bool(found) is is_judged
 
 
+@pytest.mark.parametrize(
+    ("arms", "ended", "whose", "is_judged"),
+    [
+        (10, True, {}, True), (9, True, {}, False), (20, False, {}, False),
+        (20, True, {"tenant_id": "u"}, False), (20, True, {"agent_id": "b"}, False),
+        (20, True, {"item_id": "n"}, False),
+    ],
+)  # fmt: skip
+async def test_an_item_is_judged_by_ten_tasks_of_its_trial(
+    pool: Pool, effects: PostgresEffects, arms: int, ended: bool, whose: dict[str, str],
+    is_judged: bool,
+) -> None:  # fmt: skip
+    arm = {"tenant_id": "t", "agent_id": "a", "item_id": "m", "at": AT, "left_out": False} | whose
+    numbers = range(1, arms + 1) if ended else range(1, 1)
+    rows: list[Row] = [outcome(number, "x", "x", True) for number in numbers]
+    rows += [("holdout_arms", arm | {"outcome_id": number}) for number in numbers]
+    if not ended:
+        rows.append(("holdout_arms", arm))
+    await put_all(pool, known("t", "a", "MEMORY", "m"), *rows)
+    found = await effects.items(EffectFilter(only=Only.HARMS), after=None, limit=9)
+    assert bool(found) is is_judged
+
+
 @pytest.mark.parametrize("other", [one for one in WHOSE if one != ("t", "a", "MEMORY", "m")])
 async def test_nothing_of_another_makes_an_item_reached_or_complained_of(
     pool: Pool, effects: PostgresEffects, other: tuple[str, str, str, str]

@@ -326,6 +326,8 @@ async def test_a_skill_as_it_was_is_read_from_its_history(
     assert (await past.version(SKILL, "u", "pay", 1))[0].content == "foreign"
     last = await past.last("pay", tenant_id=None, kind=None)
     assert [(one.tenant_id, one.version) for one in last] == [("t", 3), ("u", 1)]
+    last = await past.last("ship", tenant_id=None, kind=None)
+    assert [(one.tenant_id, one.id, one.version) for one in last] == [("t", "ship", 1)]
 
 
 async def test_how_an_item_came_about_is_told_in_order(pool: Pool) -> None:

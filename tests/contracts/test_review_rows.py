@@ -182,6 +182,21 @@ async def test_what_waits_for_long_is_told_the_oldest_first_and_again_later(pool
     assert await reviews.remind(3600) == []
 
 
+async def test_of_a_thousand_and_one_the_oldest_thousand_are_told(pool: Pool) -> None:
+    reviews = PostgresReviews(pool)
+    await put_all(pool, held("x", prepared_at=datetime.now(UTC) - DAY))
+    async with connection(pool) as conn:
+        await conn.execute(b"""
+            INSERT INTO changes SELECT c.* FROM changes x, generate_series(1, 1000) AS n,
+            jsonb_populate_record(x, jsonb_build_object(
+                'id', 'c' || n, 'key', 'k' || n, 'target_id', 't' || n,
+                'prepared_at', x.prepared_at + make_interval(secs => n))) c""")
+    overdue = [one.id for one in await reviews.overdue(3600)]
+    assert (len(overdue), overdue[0], "c1000" in overdue) == (1000, "x", False)
+    reminded = {one.id for one in await reviews.remind(3600)}
+    assert reminded == {*overdue}
+
+
 @pytest.mark.parametrize(
     ("rows", "status"),
     [

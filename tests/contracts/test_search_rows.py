@@ -21,6 +21,7 @@ from core.domain.models import Agent, Change, Kind, Snapshot
 from core.domain.models.context import TaskMatch, TaskMeaning
 from core.domain.models.feedback import WORKER_AGENT
 from core.knowledge.search.documents import SearchDocument
+from tests.contracts.suites.rule_neighbours import ruled
 from tests.support.change_rows import change, history
 from tests.support.react import item_change
 from tests.support.seeding import AT, DAY, Row, put, put_all
@@ -345,6 +346,42 @@ async def test_what_was_written_since_by_the_same_agent_is_compared(pool: Pool) 
     assert await refused(seen=0, after=None) is None
     assert await refused(seen=0, text=CANTEEN) == "lunch"
     assert await refused(seen=0, agent_id="b") == "of-b"
+
+
+async def test_tables_that_were_written_since_are_compared_as_they_stand(pool: Pool) -> None:
+    def table(item: str, column: str = "amount") -> Change:
+        made = ruled(item, 0, column=column)
+        return made.model_copy(update={"tenant_id": "t", "agent_id": "a"})
+
+    async def put_table(item: str, column: str = "amount", tenant: str = "t", **more: str) -> int:
+        after = table(item, column).after
+        assert after is not None
+        await known(pool, item, after.content, RULE, tenant, more.get("agent", "a"))
+        async with connection(pool) as conn:
+            return await newest_revision(conn, tenant, more.get("agent", "a"), RULE)
+
+    async def refused(item: str, seen: int | None, column: str = "amount") -> str | None:
+        async with transaction(pool) as conn:
+            try:
+                await refuse_repeated(conn, table(item, column).model_copy(update={"seen": seen}))
+            except Repeated as error:
+                return error.item_id
+        return None
+
+    await put_table("of-b", agent="b")
+    await put_table("foreign", tenant="u")
+    other = await put_table("other", "grade")
+    assert await refused("new", 0) is None
+    own = await put_table("own")
+    assert await refused("new", 0) == "own"
+    assert await refused("own", 0) is None
+    assert await refused("new", own) is None
+    assert await refused("new", own - 1) == "own"
+    assert await refused("new", other, "grade") is None
+    assert await refused("new", None) is None
+    gone = {"tenant_id": "t", "kind": "DMN_RULE", "item_id": "bare", "agent_id": "a"}
+    await put_all(pool, ("search_documents", gone))
+    assert await refused("new", own) is None
 
 
 def skill_of(text: str, name: str = "new", **more: object) -> Change:
