@@ -380,6 +380,20 @@ async def test_unfinished_feedback_without_a_live_job_gets_one(pool: Pool, jobs:
     assert await reconcile(jobs, every=60.0) == 0
 
 
+async def test_what_has_a_job_keeps_nothing_else_from_getting_one(pool: Pool, jobs: Jobs) -> None:
+    await put_all(
+        pool, piece("lost", created_at=AT + DAY), job(1, "first"), piece("first", job_id=JOB + 1)
+    )
+    async with connection(pool) as conn:
+        await conn.execute(b"""
+            INSERT INTO feedback SELECT c.* FROM feedback x, generate_series(1, 1000) AS n,
+            jsonb_populate_record(x, jsonb_build_object('id', 'f' || n, 'source_id', 's' || n)) c
+            WHERE x.id = 'first'""")
+    assert await reconcile(jobs) == 1
+    found = await rows_of(pool, "job_id")
+    assert found["lost"]["job_id"] is not None
+
+
 async def test_a_job_that_was_left_is_ended_while_it_is_doing(pool: Pool, jobs: Jobs) -> None:
     await put_all(pool, job(1, "a", "doing"), job(2, "b"), job(3, "c", "doing"))
     await jobs.app.open_async(jobs.pool)

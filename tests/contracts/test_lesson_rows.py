@@ -309,6 +309,8 @@ async def test_answers_are_followed_back_a_few_steps(pool: Pool) -> None:
         pool, piece("now"), piece("c", -1, in_reply_to="s-b"), piece("b", -2, in_reply_to="a"),
         piece("a", -3, in_reply_to="s-first"), piece("first", -4),
         piece("u1", -1, "u", in_reply_to="s-b"),
+        # What is answered is of the same tenant, whichever id is named.
+        piece("g", -1, in_reply_to="s-h"), piece("h", -2, "u"), piece("i", -1, in_reply_to="h"),
         # An id of the source goes before one of ours.
         piece("x", -5, source_id="c"), piece("y", -5, source="mail", source_id="s-c"),
         piece("f2", -6, "u", source_id="s-q", source="mail"), piece("self", in_reply_to="s-now"),
@@ -317,6 +319,8 @@ async def test_answers_are_followed_back_a_few_steps(pool: Pool) -> None:
     assert await before(pool, in_reply_to="c") == ["x!"]
     assert await before(pool, in_reply_to="b") == ["b!", "a", "first"]
     assert await before(pool, limit=2, in_reply_to="s-c") == ["c!", "b"]
+    assert await before(pool, in_reply_to="s-g") == ["g!"]
+    assert await before(pool, in_reply_to="s-i") == ["i!"]
     assert await before(pool, in_reply_to="u1") == []
     assert await before(pool, in_reply_to="s-u1") == []
     assert await before(pool, in_reply_to="now") == []

@@ -264,6 +264,19 @@ async def test_a_reply_is_stored_and_charged_once_by_its_key_and_ordinal(pool: P
     assert (await money(pool, _DAYS))["t m"] == (3, 4, 8)
 
 
+async def test_calls_whose_tokens_nobody_told_are_counted_in_each_bill(pool: Pool) -> None:
+    untold = Usage(model_calls=2)
+    called = RunEvent(name="model.called", tenant_id="t", feedback_id="f", candidate_id="r")
+    for n in (1, 2):
+        await PostgresJournal(pool, billing=PRICED).emit(called, untold)
+        await PostgresReplies(pool, billing=PRICED).put(f"k{n}", n, "", untold, tenant_id="t")
+        await PostgresSpending(pool, PRICED).pay("t", "call", untold)
+        await PostgresSpending(pool, PRICED).pay("t", "call", spent())
+        (day,) = await PostgresSpending(pool).of_days("t", 1)
+        assert (day.unpriced_calls, day.usage.model_calls) == (6 * n, 7 * n)
+        assert (day.usage.input_tokens, day.usage.output_tokens) == (10 * n, 20 * n)
+
+
 async def test_a_run_is_started_checked_and_ended_by_its_epoch(pool: Pool) -> None:
     runs = PostgresRuns(pool, counting_ids("c"))
     verdict = {"status": "no_action", "reason": "why"}
