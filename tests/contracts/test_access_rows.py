@@ -11,7 +11,8 @@ from core.adapters.postgres.answers import PostgresAnswers
 from core.adapters.postgres.audit import PostgresAudit, PostgresCalls
 from core.adapters.postgres.inbox import PostgresInbox
 from core.adapters.postgres.jobs import Jobs
-from core.adapters.postgres.queries import Pool, connection
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.queries import Pool, connection, transaction
 from core.adapters.postgres.tokens import PostgresTokens
 from core.domain.errors import AlreadyExists, NotFound
 from core.domain.models import Agent
@@ -20,7 +21,8 @@ from core.domain.models.audit import CallFilter
 from core.domain.models.feedback import NewFeedback
 from core.testing.determinism import counting_ids
 from tests.support.change_rows import change, history
-from tests.support.seeding import AT, DAY, Row, put_all
+from tests.support.databases import of_owner
+from tests.support.seeding import AT, DAY, Row, put, put_all
 
 NOW = datetime.now(UTC)
 HOUR = timedelta(hours=1)
@@ -208,6 +210,27 @@ async def test_entries_come_with_the_rows_they_are_about(pool: Pool) -> None:
     await put_all(pool, decision(10))
     assert await audit.log_heads(0.0) == 1
     assert [one.seq for one in await audit.heads("t")] == [6, 7]
+
+
+async def test_rows_that_were_put_past_the_chain_are_named_by_tenant_and_kind(pool: Pool) -> None:
+    decision = {"tenant_id": "t", "change_id": "c", "verdict": "approved", "decided_at": AT}
+    await put_all(pool, change("c"), history("c", 1, id="5"), ("decisions", decision | {"id": 6}))
+    past = [
+        ("history", history("c", 2, id="6", attempt=2)[1]),
+        ("history", history("c", 3, id="a", attempt=3, tenant_id="u")[1]),
+        ("decisions", decision | {"id": 5}), ("decisions", decision | {"id": 7, "tenant_id": "u"}),
+        ("erasures", {"id": "6", "tenant_id": "t", "author_digest": "x", "erased_by": "x"}),
+    ]  # fmt: skip
+    async with open_pool(of_owner(pool.conninfo)) as owner, transaction(owner) as conn:
+        await conn.execute("SET LOCAL session_replication_role = replica")
+        for table, row in past:
+            await put(conn, table, **row)
+    audit = PostgresAudit(pool)
+    of_t = [("t", "decision", "5"), ("t", "erasure", "6"), ("t", "history", "6")]
+    of_u = [("u", "decision", "7"), ("u", "history", "a")]
+    assert await audit.unchained(None) == [*of_t, *of_u]
+    assert await audit.unchained("t") == of_t
+    assert await audit.unchained("u") == of_u
 
 
 async def test_an_agent_has_the_skills_of_its_own_list(pool: Pool) -> None:

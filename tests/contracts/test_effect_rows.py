@@ -199,6 +199,29 @@ async def test_a_complaint_that_did_not_come_back_is_none(
     assert (counts.known, counts.unreached, counts.back, counts.proposals) == (1, 0, 1, 0)
 
 
+async def test_a_skill_was_learnt_when_it_came_on_the_list_of_its_agent(
+    pool: Pool, effects: PostgresEffects
+) -> None:
+    lists = [("t", "a", "m"), ("t", "a", "n"), ("t", "b", "m"), ("u", "c", "m")]
+    await put_all(
+        pool, known("t", "a", "MEMORY", "m", valid_from=AT + 9 * DAY),
+        known("t", "a", "MEMORY", "m", version=2, valid_from=AT + 8 * DAY, valid_to=AT + 9 * DAY),
+        *(("agents_of_tenants", {"id": agent, "tenant_id": tenant, "sole_id": agent, "name": "A"})
+          for tenant, agent in {one[:2] for one in lists}),
+        *(("agent_skills", {"tenant_id": tenant, "agent_id": agent, "name": name,
+                            "added_at": AT + n * DAY})
+          for n, (tenant, agent, name) in enumerate(lists)),
+    )  # fmt: skip
+    found = {
+        (one.tenant_id, one.agent_id, one.item_id, str(one.kind)): one.learnt_at
+        for one in await effects.items(EffectFilter(), after=None, limit=9)
+    }
+    assert found == {
+        **{(*one, "SKILL"): AT + n * DAY for n, one in enumerate(lists)},
+        ("t", "a", "m", "MEMORY"): AT + 8 * DAY,
+    }
+
+
 async def test_what_contradicts_an_item_is_applied_and_about_it(
     pool: Pool, effects: PostgresEffects
 ) -> None:
