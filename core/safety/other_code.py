@@ -88,7 +88,7 @@ _PATTERNS = (
             r"|rmdir)\s+/s[^\n]{0,20}(?:C:\\|%USERPROFILE%)|Format-Volume|\bformat\s+[a-z]:"
             r"|vssadmin\s+delete|\bDROP\s+(?:DATABASE|SCHEMA)\b|\bTRUNCATE\s+TABLE"
             r"|\bDELETE\s+FROM\s+\w+\s*(?:;|$)|FileUtils\.rm_rf\(\s*(?:Dir\.home|[\"'](?:/"
-            r"|~))|\bunlink\b[^\n]{0,12}glob\(?\s*[\"'](?:/|~)"
+            r"|~))|\b(?:rmtree|remove_tree)\(?\s*[\"'](?:/[\"']|~)|\bunlink\b[^\n]{0,12}glob\(?\s*[\"'](?:/|~)"
             r"|\bDROP\s+TABLE\s+(?!IF\s+EXISTS\s+(?:tmp|temp|stag)|tmp|temp|stag)\w|cipher\s+/w",
             re.IGNORECASE | re.MULTILINE,
         ),
