@@ -38,9 +38,8 @@ _READERS = {
     *("cat", "tar", "zip", "find", "ls", "grep"),
 }
 _PROMPT = re.compile(r"^(\s*)[$%] (?=\S)", re.MULTILINE)
-_ESCAPED = re.compile(
-    r"^(\s*)\\(?=[a-z])", re.MULTILINE
-)  # the parser takes `\rm` for words of before
+# The parser takes a line that begins with `\\rm` for more words of the line before.
+_ESCAPED = re.compile(r"^(\s*)\\(?=[a-z])", re.MULTILINE)
 
 
 @cache
@@ -370,7 +369,7 @@ class _Script:
                 and (broad or any(target.startswith(("/etc/", "/usr/")) for target in targets))
                 and (recursive or "777" in args)
             )
-            or name in ("sudo", "su", "doas")
+            or (name in ("sudo", "su", "doas") and args[:1] != ["--help"])
             or (name == "docker" and "--privileged" in args)
         ):
             yield self._found("tools.no_wall", node)

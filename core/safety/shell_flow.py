@@ -49,6 +49,7 @@ class Flow(Words):
         self._functions: dict[str, str] = {}
         self._found: list[tuple[str, Node]] = []
         self._at: Node | None = None  # what findings are pointed at; None for the command itself
+        self._is_lost = False
         self._codes: dict[tuple[str, str], list[str]] = {}
         self._steps = self._depth = self._inner = 0
 
@@ -56,6 +57,7 @@ class Flow(Words):
         """Return what the next part of a script does that may do harm, and where."""
         self._data, self._found, self._at = data, [], None
         self._steps = self._depth = self._inner = 0
+        self._is_lost = False
         try:
             self._run(root, "")
         except RecursionError:
@@ -65,14 +67,21 @@ class Flow(Words):
     def _tell(self, code: str, node: Node) -> None:
         self._found.append((code, self._at or node))
 
+    def _may_go_on(self, node: Node) -> bool:
+        """Whether the script can still be followed; where not, it hides what it does."""
+        self._steps += 1
+        if self._steps <= _MOST_STEPS and self._depth <= _DEEPEST:
+            return True
+        if not self._is_lost:
+            self._tell("code.hides", node)
+        self._is_lost = True
+        return False
+
     # ---- statements
 
     def _run(self, node: Node, given: str) -> str:
         """Run a statement that reads `given`; return what it writes."""
-        self._steps += 1
-        if self._depth > _DEEPEST or self._steps > _MOST_STEPS:
-            if self._steps == _MOST_STEPS + 1 or self._depth == _DEEPEST + 1:
-                self._tell("code.hides", node)
+        if not self._may_go_on(node):
             return ""
         self._depth += 1
         try:
@@ -188,8 +197,7 @@ class Flow(Words):
 
     def _do(self, words: list[str], given: str, node: Node) -> str:
         """Do what a command does that reads `given`; return what it writes."""
-        self._steps += 1
-        if self._steps > _MOST_STEPS:
+        if not self._may_go_on(node):
             return ""
         if marks := marks_of(words[0]):
             self._tell("code.runs_fetched" if FETCHED in marks else "code.hides", node)
