@@ -6,7 +6,7 @@ A plain text passes this module alone; the others are called where there is some
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
@@ -17,6 +17,7 @@ from core.domain.text import decoded
 from core.safety import hidden, likeness, masking, payments
 from core.safety.config import DEFAULT, ScreenConfig
 from core.safety.findings import PLACEHOLDER, finding, lines_around, severity_of
+from core.safety.person_numbers import Hit
 from core.safety.said import ENDS, said
 
 _Found = tuple[str, int, int]
@@ -302,11 +303,40 @@ def _apart(found: list[_Found]) -> list[_Found]:
     return apart
 
 
-def _masked(after: str, line: tuple[int, int], lines: dict[tuple[int, int], str]) -> str:
-    """Return a line without secrets; many findings stand in one."""
-    if line not in lines:
-        lines[line] = masking.mask(after[line[0] : line[1]]).text
-    return lines[line]
+class _Lines:
+    """The lines of a text without secrets; many findings stand in one, and it is masked once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ends = [one.start() for one in re.finditer("\n", text)]
+        self._masked: dict[tuple[int, int], str] = {}
+        self._hits: dict[int, list[Hit]] = {}
+
+    def around(self, start: int, end: int) -> str:
+        """Return the lines around a span, as far as they are not too long."""
+        line = lines_around(self._text, start, end)
+        if line not in self._masked:
+            self._masked[line] = self._clear(*line)
+        return self._masked[line]
+
+    def _clear(self, begin: int, until: int) -> str:
+        at = bisect_right(self._ends, begin - 1)
+        first = self._ends[at - 1] + 1 if at else 0
+        at = bisect_left(self._ends, until)
+        last = self._ends[at] if at < len(self._ends) else len(self._text)
+        if (begin, until) == (first, last):
+            return masking.mask(self._text[begin:until]).text
+        if first not in self._hits:  # of a line that is too long to be told whole
+            self._hits[first] = masking.sensitive(self._text[first:last])
+        parts: list[str] = []
+        hits = self._hits[first]
+        at = bisect_right(hits, begin - first, key=lambda hit: hit.end)
+        while at < len(hits) and hits[at].start + first < until:
+            hit = hits[at]
+            parts += [self._text[begin : first + hit.start], f"[masked:{hit.label}]"]
+            begin = first + hit.end
+            at += 1
+        return "".join([*parts, self._text[begin:until]])
 
 
 def _findings(
@@ -315,13 +345,12 @@ def _findings(
     if not found:
         return
     extras = {f"extra.{extra.name}": extra.severity for extra in config.extra}
-    lines: dict[tuple[int, int], str] = {}
+    lines = _Lines(after)
     for code, start, end in found:
         severity = extras.get(code) or severity_of(code, config)
         is_set = code in config.classes or code.partition(".")[0] in config.classes
         if severity is ScreenSeverity.HOLD and not is_set and (code, start, end) in calm:
             severity = ScreenSeverity.NOTE
-        line = lines_around(after, start, end)
         raw = code.startswith(("secret.", "personal_id.")) and not PLACEHOLDER.match(after, start)
         if raw and code.startswith("secret."):
             severity = ScreenSeverity.MASK
@@ -334,7 +363,7 @@ def _findings(
             quote=f"[masked:{code.partition('.')[2].replace('_', '-')}]"
             if raw
             else after[start:end],
-            context=_masked(after, line, lines),
+            context=lines.around(start, end),
             place=place,
             text=code.partition(".")[2],
         )
