@@ -158,12 +158,22 @@ class _Script:
 
     def _pipeline(self, node: Node) -> Iterator[Found]:
         """Yield what is private and goes through a pipe to what sends."""
-        private = False
+        private = piped = False
         for words in self._commands(node):
             name = words[0]
-            if private and (name in FETCH or name in SENDERS):
+            if (private and (name in FETCH or name in SENDERS)) or (piped and self._tells(words)):
                 yield self._found("code.phones_out", node)
+            piped = True
             private = private or (name in _READERS and self._is_private(words))
+
+    def _tells(self, words: list[str]) -> bool:
+        """Whether what comes through a pipe is written on another machine."""
+        if words[0] != "ssh" or not any(re.search(r"\b(?:cat|tee|dd|tar)\b", one) for one in words):
+            return False
+        hosts = [
+            word.rpartition("@")[2] for word in words[1:] if "@" in word or HOST.fullmatch(word)
+        ]
+        return any(not self._around.allows(host) for host in hosts)
 
     @staticmethod
     def _is_private(words: list[str]) -> bool:
