@@ -24,7 +24,8 @@ _Found = tuple[str, int, int]
 _FORMS = str.maketrans("‘’‚“”„«»\u00a0\u3000：；（）", '\'\'\'"""""  :;()')
 _CODE = re.compile(
     r"```|~~~|\n {4}|\bskill|스킬|allowed-tools|allowed_tools|허용\s?도구|\b(?:curl"
-    r"|wget|sudo|chmod|nslookup|eval|exec|iex|base64)\b"
+    r"|wget|sudo|chmod|nslookup|eval|exec|iex|base64|xargs|nohup|busybox|shred|doas)\b"
+    r"|\bfind \S+ -|\bmkfs\."
     r"|\brm -|/dev/tcp|permission|sandbox|privileged|--yolo|bash\(|import "
     r"|powershell|도구|description|권한|모든 대화|every (?:message|conversation"
     r"|request)"
@@ -48,6 +49,8 @@ _CONTROLS = re.compile(
 _LINE = 1000
 _BLOCK = re.compile(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)  # code is parsed
 _PART = 300  # a longer text says many things, and what it was trained on is no longer
+_ALONE = 30  # characters that are read alone at least
+_MANY = 4  # sentences, of which one may be read otherwise alone
 _BLANKS = re.compile(r"\s+")
 
 
@@ -160,18 +163,37 @@ def _is_prose(place: str) -> bool:
 def _judged(
     before: str | None, after: str, found: Sequence[_Found]
 ) -> tuple[list[_Found], set[_Found]]:
-    """Return the parts that read like harm where no rule says so, and what reads harmless."""
+    """Return the parts that read like harm where no rule says so, and what is not meant so."""
     blocks = [block.span() for block in _BLOCK.finditer(after)] if "```" in after else []
-    parts = [*_parts([*_outside(_new(before or "", after), blocks)])]
-    likely: list[_Found] = []
-    calm: set[_Found] = set()
-    for part, ruled in _ruled(parts, found):
-        text = folded(" ".join(after[at:until] for at, until in part))
-        score = likeness.score(text)
-        calm |= {one for one in ruled if likeness.is_calm(one[0], score)}
-        if likeness.is_likely(text, score, len(parts)) and not any(map(_holds, ruled)):
-            likely.append((likeness.LIKELY, part[0][0], part[-1][1]))
-    return likely, calm
+    sentences = [*_outside(_new(before or "", after), blocks)]
+    parts = [*_parts(sentences)]
+    alone = [*_rows(sentences)] if len(sentences) >= _MANY else []
+    unsure: set[_Found] = set()
+    meant: set[_Found] = set()
+    likely: list[list[_Found]] = []
+    for readings, is_alone in ((alone, True), (parts, False)):
+        of_these: list[_Found] = []
+        for part, ruled in _ruled(readings, found):
+            text = folded(" ".join(after[at:until] for at, until in part))
+            score = likeness.score(text, [one[0] for one in ruled])
+            of_part = {one for one in ruled if one[0] in likeness.UNSURE}
+            unsure |= of_part
+            if likeness.is_meant(text, score):
+                meant |= of_part
+            if likeness.is_likely(text, score, len(parts), is_alone=is_alone):
+                of_these.append((likeness.LIKELY, part[0][0], part[-1][1]))
+        likely.append(of_these)
+    held = [one for one in found if _holds(one) and one not in unsure - meant]
+    of_alone, of_parts = likely
+    return _clear([*of_alone, *_clear(of_parts, of_alone)], held), unsure - meant
+
+
+def _clear(found: Sequence[_Found], others: Sequence[_Found]) -> list[_Found]:
+    """Return what overlaps none of others."""
+    of = sorted(found, key=_order)
+    spans = [[(start, end)] for _, start, end in of]
+    beside = _ruled(spans, others)
+    return [one for one, (_, over) in zip(of, beside, strict=True) if not over]
 
 
 def _outside(
@@ -215,6 +237,18 @@ def _parts(spans: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
         part.append((start, end))
     if part:
         yield part
+
+
+def _rows(spans: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Yield single sentences, short ones with those that follow."""
+    row: list[tuple[int, int]] = []
+    for span in spans:
+        row.append(span)
+        if span[1] - row[0][0] >= _ALONE:
+            yield row
+            row = []
+    if row:
+        yield row
 
 
 # ---- what is new -----------------------------------------------------------------------------
