@@ -155,24 +155,15 @@ def trained(texts: Sequence[Piece], most: int = _MOST_FEATURES) -> Model:
     return Model(bias, adds | of_rules, rarity)
 
 
-# Names by their hashes, of what stands in more than one text; the others are most, and told apart
-# by their hashes alone.
-_NAMES: dict[int, str] = {}
-_ONCE: set[int] = set()
+_NAMES: dict[int, str] = {}  # of features, by their hashes
 
 
 @cache
 def _features(text: str) -> Row:
     """Return the features of a text by their hashes."""
-    marks: list[int] = []
-    for name in likeness.features(folded(text)):
-        mark = hash(name)
-        marks.append(mark)
-        if mark in _ONCE:
-            _NAMES[mark] = name
-        else:
-            _ONCE.add(mark)
-    return np.array(marks, np.int64)
+    named = {hash(name): name for name in likeness.features(folded(text))}
+    _NAMES.update(named)
+    return np.array([*named], np.int64)
 
 
 @cache
