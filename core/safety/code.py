@@ -27,7 +27,8 @@ _INDENTED = re.compile(r"(?:(?<=\n\n)|\A)(?:(?: {4}|\t)[^\n]*(?:\n|\Z)(?:[ \t]*\
 _INLINE = re.compile(r"(?<!`)`([^`\n]{3,400})`(?!`)")
 _COMMAND = re.compile(
     r"(?:^|(?<=[\s\"'(:;]))(?:sudo |\$ )?(?:curl|wget|bash|sh|python3?"
-    r"|node|rm|nc|find|crontab|chmod|scp|powershell|iex|eval|dd|ssh)\s[^\n]{4,400}",
+    r"|node|rm|nc|find|crontab|chmod|scp|powershell|pwsh|iex|eval|dd|ssh|doas|env|nohup|timeout"
+    r"|xargs|busybox|base64|shred|mkfs\.\w+)\s[^\n]{4,400}",
     re.IGNORECASE | re.MULTILINE,
 )
 _PYTHON = re.compile(

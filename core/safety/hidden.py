@@ -15,6 +15,7 @@ SIGNS = re.compile(
     "\ufeff\uffa0\ufe00-\ufe0d\U000e0000-\U000e01ef]"
     r"|<!--|\[//\]|\[comment\]|%%|\{#|<[a-zA-Z]+ [^>]{0,300}(?:style|hidden"
     r"|color|class)"
+    r"|\]\(\S{1,300} +[\"']|\]: *\S{1,300} +[\"'(]|\b(?:title|alt|aria-label|data-\w+) ?="
     r"|textcolor\{white|[a-zA-Z][\u0400-\u04ff]|[\u0400-\u04ff][a-zA-Z]"
 )
 _TAGS = re.compile("[\U000e0000-\U000e007f]+")
@@ -52,6 +53,17 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 _SHORTEST_ORDER = 16
+# What is shown only where a pointer rests, or not at all.
+_TITLES = (
+    re.compile(r"\]\(\S{1,300} {1,3}(\"[^\"\n]{1,2000}|'[^'\n]{1,2000})"),
+    re.compile(r"\]: *\S{1,300} {1,3}([\"'(][^\n]{1,2000})"),
+    re.compile(r"\b(?:title|alt|aria-label|data-\w{1,20}) ?= ?(\"[^\"\n]{1,2000}|'[^'\n]{1,2000})"),
+)
+_ADDRESSED = re.compile(
+    r"\b(?:assistants?|llms?|agents?|models?|bots?|ai|system|reviewers?)\b\s?(?:only|must|should|:|,)"
+    r"|(?:에이전트|어시스턴트|모델|챗봇|인공지능|상담봇|ai)\s?(?:는|은|에게|야|아|:|,|전용)",
+    re.IGNORECASE,
+)
 _HIDING = (
     r"(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)"
     r"|font-size\s*:\s*0(?:\.0\d*)?(?![.\d])"
@@ -83,6 +95,7 @@ def hidden(text: str) -> Iterator[Found]:
         for one in _MIXED.finditer(text):
             yield "hidden_text.lookalike", one.start(), one.end()
     yield from _comments(text)
+    yield from _titles(text)
     for one in (*_STYLED.finditer(text), *_WHITE.finditer(text)):
         if sum(map(str.isalpha, one[0])) >= len("span style hidden"):
             yield "hidden_text.styled", one.start(), one.end()
@@ -157,6 +170,13 @@ def _comments(text: str) -> Iterator[Found]:
         for one in pattern.finditer(text):
             if _is_order(one[0]):
                 yield "hidden_text.comment", one.start(), one.end()
+
+
+def _titles(text: str) -> Iterator[Found]:
+    for pattern in _TITLES:
+        for one in pattern.finditer(text):
+            if _ADDRESSED.search(one[1]) and _is_order(one[1]):
+                yield "hidden_text.comment", one.start(1), one.end()
 
 
 def _is_order(comment: str) -> bool:

@@ -7,7 +7,7 @@ import unicodedata
 
 from core.domain.messages import Message
 from core.domain.models import ScreenSeverity
-from core.safety.config import DEFAULT, FindingClass
+from core.safety.config import ClassSetting, FindingClass, ScreenConfig
 from core.safety.masking import without_invisible
 
 # Findings that no lesson may have at all. A change of an agent waits for a person with them; a
@@ -19,6 +19,8 @@ _REFUSED = {
     FindingClass.HIDDEN_TEXT,
     FindingClass.MODEL_INSTRUCTION,
 }
+# A lesson speaks of rules alone: there is no wording around it that makes it harmless.
+_STRICT = ScreenConfig(classes=dict.fromkeys(_REFUSED, ClassSetting.HOLD))
 # Base forms only: "it skips the review" says what was wrong with a change, "skip the review" asks.
 _LOOSENS = re.compile(
     r"(?<!never )(?<!not )(?<!n't )\b(?:ignore|bypass|disable|disregard|circumvent|evade|skip|relax"
@@ -58,7 +60,7 @@ def problem_of_lesson(text: str) -> Message | None:
     plain = unicodedata.normalize("NFKC", without_invisible(text)[0])
     if _LOOSENS.search(" ".join(plain.casefold().split())):
         return Message("lesson.loosens")
-    for found in screen(None, text, config=DEFAULT):
+    for found in screen(None, text, config=_STRICT):
         name = found.code.partition(".")[0]
         if found.severity is ScreenSeverity.HOLD and name in _REFUSED:
             return Message("lesson.screened", what=found.text)

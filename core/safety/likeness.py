@@ -2,18 +2,23 @@
 
 Rules know forms and direct words. This knows some thousand texts of several hands, harmful and
 harmless ones of the same trades, by what the one kind says more often than the other: words, pairs
-of words near each other, and runs of letters, which stand for the stems and endings of Korean.
+of words near each other, runs of letters, which stand for the stems and endings of Korean, and rows
+of the classes of words by which clauses are read. That a rule found something that can be said of
+harmless things too is a weight like any other: such a rule holds where the wording agrees with it.
 `python -m tests.evals likeness` trains it and tells how it judges the hands that it did not see.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 from math import log2, sqrt
 from pathlib import Path
 from typing import NamedTuple
+
+from core.safety.said import classes_of
 
 WEIGHTS = Path(__file__).with_name("likeness.tsv")
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[가-힣]+|\d+|[^\sa-z가-힣\d]")
@@ -24,14 +29,21 @@ _STEM = 2  # syllables of a Korean word that two words near each other are known
 FEW = 1000  # squares that each text has besides: what has few features says little
 _SCALE = 100  # of the numbers in the file, which are whole
 LIKELY = "harm.likely"
-# Of the hands that were not trained on, 1 to 2 in 100 harmless texts score higher.
-_ENOUGH = 1.3
-_OF_MANY = 0.3
+# Of the hands that were not trained on, 3 in 100 harmless look-alikes score higher.
+_ENOUGH = 1.5
+_ALONE = 0.2  # more, of a sentence of many
+_OF_MANY = 0.3  # more, for each doubling of the parts
+_MEANT = 0.3  # where an unsure rule found something
 _SHORTEST = 24  # characters; what is shorter has too few features
-# What rules find for these was harmless one time in three, and a quarter of that scores so low; of
-# what was harmful one in seventy does.
-_UNSURE = {"control.dropped", "control.limit", "payee.destination", "concealment.people"}
-_CALM = -3.0
+# What rules find for these by its wording alone was harmless one time in four.
+UNSURE = frozenset(
+    {"control.dropped", "control.limit", "payee.destination", "payee.unchecked"}
+    | {"concealment.people", "concealment.record"}
+    | {"model_instruction.override", "model_instruction.reveal"}
+)
+_CLASSES, _APART, _RULE = "%", "^", "!"  # what the names of other features begin with
+_ROW = 3  # classes in a row
+_AFTER = 4  # classes between two of a clause
 
 
 class _Weights(NamedTuple):
@@ -56,26 +68,48 @@ def features(text: str) -> set[str]:
     stems = [word[:_STEM] if "가" <= word[0] <= "힣" else word for word in words]
     for apart in range(1, _NEAR + 1):
         found.update(f"{one}~{other}" for one, other in zip(stems, stems[apart:], strict=False))
+    return found | _of_classes(text)
+
+
+def _of_classes(text: str) -> set[str]:
+    """Return the rows of classes in the clauses of a text, and which stands after which."""
+    found: set[str] = set()
+    for clause in classes_of(text).split("|"):
+        row = clause.replace(".", "")
+        for length in range(1, _ROW + 1):
+            found.update(_CLASSES + row[at : at + length] for at in range(len(row) - length + 1))
+        for at, one in enumerate(row):
+            found.update(_APART + one + other for other in row[at + 1 : at + 1 + _AFTER])
     return found
 
 
-def score(text: str) -> float:
-    """Return how much a text (in lower case) reads like harmful ones; 0 is as like as not."""
+def of_rules(codes: Iterable[str]) -> set[str]:
+    """Return the features of what rules found; they count in full, however long a text is."""
+    return {_RULE + code for code in codes if code in UNSURE}
+
+
+def score(text: str, codes: Iterable[str] = ()) -> float:
+    """Return how much a text (in lower case) reads like harmful ones; 0 is as like as not.
+
+    `codes` are those of what rules found in it.
+    """
     weights = _weights()
     known = [one for one in features(text) if one in weights.adds]
     adds, squares = weights.adds, weights.squares
     length = sum(squares[one] for one in known) + _SCALE * FEW
-    return weights.bias + sum(adds[one] for one in known) / sqrt(_SCALE * length)
+    ruled = sum(adds.get(one, 0) for one in of_rules(codes)) / _SCALE
+    return weights.bias + ruled + sum(adds[one] for one in known) / sqrt(_SCALE * length)
 
 
-def is_likely(text: str, score: float, parts: int = 1) -> bool:
+def is_likely(text: str, score: float, parts: int = 1, *, is_alone: bool = False) -> bool:
     """Whether a part waits by its score alone; of many parts some score high by chance."""
-    return len(text) >= _SHORTEST and score > _ENOUGH + _OF_MANY * log2(parts)
+    enough = _ENOUGH + _OF_MANY * log2(parts) + (_ALONE if is_alone else 0)
+    return len(text) >= _SHORTEST and score > enough
 
 
-def is_calm(code: str, score: float) -> bool:
-    """Whether a text reads so harmless that what a rule finds in it is only told."""
-    return code in _UNSURE and score < _CALM
+def is_meant(text: str, score: float) -> bool:
+    """Whether a part reads so that what an unsure rule finds in it holds; what is short does."""
+    return len(text) < _SHORTEST or score > _MEANT
 
 
 @lru_cache(maxsize=1)

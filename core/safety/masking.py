@@ -7,6 +7,7 @@ time.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import is_
@@ -108,7 +109,13 @@ def sensitive(text: str) -> list[Hit]:
         return []
     found = [*secrets(plain, lowered), *persons(plain, lowered)]
     barriers = [(one.start(), one.end()) for one in PLACEHOLDER.finditer(plain)]
-    found = [hit for hit in found if not any(a < hit.end and hit.start < b for a, b in barriers)]
+    ends = [end for _, end in barriers]
+
+    def is_masked(hit: Hit) -> bool:
+        at = bisect_right(ends, hit.start)
+        return at < len(barriers) and barriers[at][0] < hit.end
+
+    found = [hit for hit in found if not is_masked(hit)]
     return [
         Hit(places[hit.start], places[hit.end - 1] + 1, hit.label) if places else hit
         for hit in _apart(found)

@@ -88,7 +88,7 @@ _PATTERNS = (
             r"|rmdir)\s+/s[^\n]{0,20}(?:C:\\|%USERPROFILE%)|Format-Volume|\bformat\s+[a-z]:"
             r"|vssadmin\s+delete|\bDROP\s+(?:DATABASE|SCHEMA)\b|\bTRUNCATE\s+TABLE"
             r"|\bDELETE\s+FROM\s+\w+\s*(?:;|$)|FileUtils\.rm_rf\(\s*(?:Dir\.home|[\"'](?:/"
-            r"|~))|\bunlink\b[^\n]{0,12}glob\(?\s*[\"'](?:/|~)"
+            r"|~))|\b(?:rmtree|remove_tree)\(?\s*[\"'](?:/[\"']|~)|\bunlink\b[^\n]{0,12}glob\(?\s*[\"'](?:/|~)"
             r"|\bDROP\s+TABLE\s+(?!IF\s+EXISTS\s+(?:tmp|temp|stag)|tmp|temp|stag)\w|cipher\s+/w",
             re.IGNORECASE | re.MULTILINE,
         ),
@@ -108,6 +108,13 @@ _SHELL = re.compile(
     r"|Process\.Start|do shell script|RUN|%x|qx)\s*[({\s]\s*[\"'`]([^\n\"`]{4,800})"
 )
 _PATHS = re.compile(r"(?=[\"'`]([^\"'`\n]{3,200})[\"'`])")
+# What is only read stays as it was.
+_READ = re.compile(
+    r"(?:\bread\w*|existsSync|statSync|Get-Content|Test-Path|file_get_contents|File\.exist\w*)"
+    r"\s?\(?\s?$",
+    re.IGNORECASE,
+)
+_NEAR = 40
 _URL = re.compile(r"(?:https?|wss?|ftp)://[^\s\"'`)<>]+")
 
 
@@ -126,5 +133,9 @@ def other_findings(code: str, around: Surroundings) -> Iterator[Found]:
     for one in _PATHS.finditer(code):
         if " " not in one[1] and SECRETS.search(one[1]) and "/" in one[1]:
             yield "code.reads_credentials", *one.span(1)
-        elif " " not in one[1] and PERSISTENT.search(one[1]):
+        elif (
+            " " not in one[1]
+            and PERSISTENT.search(one[1])
+            and not _READ.search(code, max(0, one.start() - _NEAR), one.start())
+        ):
             yield "code.persists", *one.span(1)

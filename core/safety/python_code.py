@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import ast
-import base64
-import binascii
 import re
 import shlex
 import warnings
-from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
 from core.safety.python_names import (
+    ASKS_FILES,
     BROAD,
-    DECODES,
+    DISK,
     EVALUATES,
     FETCHES,
+    LOADERS,
     LOADS,
+    READS_FILES,
     REMOVES,
     RUNS,
     SENDS,
+    STARTS,
+    WRITES,
 )
+from core.safety.python_values import DEPTH, LONGEST_PATH, Values
 from core.safety.surroundings import PERSISTENT, SECRETS, Found, Surroundings
 
 _LONGEST = 100_000
-_DEPTH = 12
-_LONGEST_PATH = 300
 _WALKS = {"rglob", "glob", "iterdir", "walk", "resolve", "absolute", "expanduser"}
+_TALKS = (".communicate", ".stdin.write", ".sendline")
+_SHELLS = {"sh", "bash", "zsh", "dash", "ksh", "sh -s", "bash -s"}
+_WALKED = {"walk", "listdir", "scandir", "iterdir", "rglob", "glob", "iglob"}
+_UP = {"3", "4", "5", "6", "7", "8", "9", "-1"}
 _PASSES_ON = {
     "Path",
     "expanduser",
@@ -66,52 +71,16 @@ def _parsed(code: str) -> ast.Module | None:
     return None
 
 
-class _Program:
-    """One program: its names, what was assigned to them, and what its calls do."""
+class _Program(Values):
+    """One program: what its calls do."""
 
     def __init__(self, code: str, tree: ast.Module, around: Surroundings) -> None:
+        super().__init__(tree)
         self._around = around
         self._lines = code.splitlines(keepends=True)
         self._starts = [0]
         for line in self._lines:
             self._starts.append(self._starts[-1] + len(line))
-        self._names: dict[str, str] = {}
-        self._values: dict[str, list[ast.expr]] = defaultdict(list)
-        self._bodies: dict[str, list[ast.expr]] = defaultdict(list)
-        self._nodes = list(ast.walk(tree))
-        for node in self._nodes:
-            self._learn(node)
-
-    def _learn(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            self._learn_import(node)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            returned = (one for one in ast.walk(node) if isinstance(one, ast.Return))
-            self._bodies[node.name] += [one.value for one in returned if one.value is not None]
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                self._assign(target, node.value)
-        elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
-            self._assign(node.target, node.value)
-        elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
-            self._assign(node.target, node.iter)
-        elif isinstance(node, ast.withitem):
-            self._assign(node.optional_vars, node.context_expr)
-
-    def _learn_import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for one in node.names:
-            first = one.name.partition(".")[0]
-            if isinstance(node, ast.ImportFrom):
-                self._names[one.asname or one.name] = f"{node.module or ''}.{one.name}"
-            else:
-                self._names[one.asname or first] = one.name if one.asname else first
-
-    def _assign(self, target: ast.expr | None, value: ast.expr | None) -> None:
-        if target is None or value is None:
-            return
-        for node in ast.walk(target):
-            if isinstance(node, ast.Name):
-                self._values[node.id].append(value)
 
     def findings(self) -> Iterator[Found]:
         for node in self._nodes:
@@ -139,182 +108,32 @@ class _Program:
     def _constant(self, node: ast.Constant) -> Iterator[Found]:
         text = str(node.value)
         prose = " " in text.strip() and not text.startswith(("/", "~"))
-        if len(text) > _LONGEST_PATH or "\n" in text or prose:
+        if len(text) > LONGEST_PATH or "\n" in text or prose:
             return
         if SECRETS.search(text) and re.search(r"[/~.]", text) and not re.search(r"[\\^|()+]", text):
             yield "code.reads_credentials", *self._span(node)
-        if PERSISTENT.search(text) and not re.search(r"[\\^|()+]", text):
+        is_read = id(node) in self._only_read
+        if PERSISTENT.search(text) and not is_read and not re.search(r"[\\^|()+]", text):
             yield "code.persists", *self._span(node)
 
-    # ---- names and values
-
-    def _name(self, node: ast.expr, depth: int = 0) -> str:
-        """Return the dotted name of what is called, imports and aliases resolved."""
-        if isinstance(node, ast.Name):
-            known = self._names.get(node.id)
-            if known:
-                return known
-            for value in self._values.get(node.id, [])[:3] if depth < _DEPTH else []:
-                if isinstance(
-                    value, ast.Attribute | ast.Name | ast.Call
-                ) and not self._is_plain_call(value):
-                    return self._name(value, depth + 1)
-            return node.id
-        if isinstance(node, ast.Attribute):
-            return (
-                f"{self._name(node.value, depth + 1)}.{node.attr}" if depth < _DEPTH else node.attr
-            )
-        if isinstance(node, ast.Call):
-            return self._named_by_call(node, depth)
-        return ""
-
-    def _is_plain_call(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Call) and not (
-            (isinstance(node.func, ast.Name) and node.func.id in ("getattr", "__import__"))
-            or (
-                isinstance(node.func, ast.Attribute)
-                and node.func.attr
-                in (
-                    "import_module",
-                    "Session",
-                    "Client",
-                    "ClientSession",
-                    "AsyncClient",
-                    "PoolManager",
-                )
-            )
-        )
-
-    def _named_by_call(self, node: ast.Call, depth: int) -> str:
-        called = self._name(node.func, depth + 1) if depth < _DEPTH else ""
-        if called in ("__import__", "importlib.import_module") and node.args:
-            return self._fold(node.args[0]) or "?"
-        if called == "getattr" and len(node.args) >= 2:
-            return f"{self._name(node.args[0], depth + 1)}.{self._fold(node.args[1]) or '?'}"
-        return called
-
-    def _fold(self, node: ast.expr, depth: int = 0) -> str:
-        """Return the text that an expression comes to, as far as it is known; "" if not."""
-        if depth > _DEPTH:
-            return ""
-        if isinstance(node, ast.Constant):
-            value = node.value
-            return (
-                value
-                if isinstance(value, str)
-                else value.decode("latin-1")
-                if isinstance(value, bytes)
-                else str(value)
-            )
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
-            return self._fold(node.left, depth + 1) + self._fold(node.right, depth + 1)
-        if isinstance(node, ast.JoinedStr):
-            return "".join(
-                self._fold(part, depth + 1) if isinstance(part, ast.Constant) else "$X"
-                for part in node.values
-            )
-        if isinstance(node, ast.Name) and len(self._values.get(node.id, ())) == 1:
-            return self._fold(self._values[node.id][0], depth + 1)
-        if isinstance(node, ast.Call):
-            return self._fold_call(node, depth)
-        if isinstance(node, ast.List | ast.Tuple):
-            return " ".join(self._fold(part, depth + 1) for part in node.elts)
-        return ""
-
-    def _fold_call(self, node: ast.Call, depth: int) -> str:
-        name = self._name(node.func, depth + 1)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "join" and node.args:
-            codes = [
-                one.value
-                for one in ast.walk(node.args[0])
-                if isinstance(one, ast.Constant) and isinstance(one.value, int)
-            ]
-            if (
-                codes
-                and "chr" in ast.dump(node.args[0])
-                and not any(isinstance(one, ast.BinOp) for one in ast.walk(node.args[0]))
-            ):
-                return "".join(chr(one) for one in codes if 0 <= one < 0x110000)
-        if name.endswith("b64decode") and node.args:
-            try:
-                return base64.b64decode(self._fold(node.args[0], depth + 1), validate=False).decode(
-                    "utf-8", "replace"
-                )
-            except (ValueError, binascii.Error):
-                return ""
-        if isinstance(node.func, ast.Attribute) and node.func.attr in (
-            "decode",
-            "strip",
-            "format",
-            "encode",
-            "lower",
-        ):
-            return self._fold(node.func.value, depth + 1)
-        if (
-            name
-            in (
-                "os.path.join",
-                "pathlib.Path",
-                "Path",
-                "os.path.expanduser",
-                "str",
-                "shlex.split",
-                "os.path.expandvars",
-            )
-            and node.args
-        ):
-            return "/".join(self._fold(part, depth + 1) for part in node.args)
-        return ""
-
-    def _path(self, node: ast.expr, depth: int = 0) -> str:
-        """Return a path built by `/`, as far as it is known."""
-        if depth > _DEPTH:
-            return ""
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-            return f"{self._path(node.left, depth + 1)}/{self._path(node.right, depth + 1)}"
-        if isinstance(node, ast.Call):
-            name = self._name(node.func)
-            if name.endswith("Path.home"):
-                return "~"
-        if isinstance(node, ast.Name) and len(self._values.get(node.id, ())) == 1:
-            return self._path(self._values[node.id][0], depth + 1)
-        return self._fold(node)
-
-    def _origins(
-        self, node: ast.expr, depth: int = 0, seen: frozenset[str] = frozenset()
-    ) -> set[str]:
-        """Return where a value comes from: net, decoded, file, environment, secret."""
-        origins: set[str] = set()
-        if depth > _DEPTH:
-            return origins
-        for part in ast.walk(node):
-            if isinstance(part, ast.Call):
-                origins.update(self._origins_of_call(part))
-            elif isinstance(part, ast.Attribute) and self._name(part).endswith(".environ"):
-                origins.add("environment")
-            elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-                if len(part.value) < _LONGEST_PATH and SECRETS.search(part.value):
-                    origins.add("secret")
-            elif isinstance(part, ast.Name) and part.id not in seen:
-                for value in [
-                    *self._values.get(part.id, [])[:5],
-                    *self._bodies.get(part.id, [])[:5],
-                ]:
-                    origins |= self._origins(value, depth + 1, seen | {part.id})
-        return origins
-
-    def _origins_of_call(self, node: ast.Call) -> Iterator[str]:
-        name = self._name(node.func)
-        if FETCHES.match(name):
-            yield "net"
-        if DECODES.match(name) or name.endswith((".fromhex", ".b64decode", ".decompress")):
-            yield "decoded"
-        if name in ("bytes", "bytearray") and node.args and isinstance(node.args[0], ast.List):
-            yield "decoded"
-        if name == "map" and node.args and self._name(node.args[0]) == "chr":
-            yield "decoded"
-        if name in ("open", "io.open") or name.endswith((".read_text", ".read_bytes", ".read")):
-            yield "file"
+    @cached_property
+    def _only_read(self) -> set[int]:
+        """Return which constants name a file that is looked at there, and not written."""
+        found: set[int] = set()
+        for node in self._nodes:
+            if not isinstance(node, ast.Call):
+                continue
+            func, args = node.func, node.args
+            modes = [*args[1:2], *(word.value for word in node.keywords if word.arg == "mode")]
+            name = self._name(func)
+            reads = name in ("open", "io.open") or bool(ASKS_FILES.match(name))
+            if isinstance(func, ast.Attribute) and func.attr in READS_FILES:
+                path = func.value
+                if isinstance(path, ast.Call) and self._name(path.func).endswith("Path"):
+                    reads, args, modes = True, path.args, args[:1]
+            if reads and not any(WRITES.search(self._fold(mode) or "w") for mode in modes):
+                found |= {id(arg) for arg in args[:1]}
+        return found
 
     # ---- calls
 
@@ -342,16 +161,48 @@ class _Program:
         if isinstance(node.func, ast.Call | ast.Name) and self._is_computed(node.func):
             yield "code.hides"
         if RUNS.match(name):
-            yield from self._subprocess(node, origins)
+            yield from self._subprocess(node, name, origins)
+        yield from self._deferred(node)
         yield from self._network(node, name, origins)
         yield from self._deletion(node, name)
-        yield from self._reaches(name)
+        yield from self._reaches(name, node)
 
-    def _reaches(self, name: str) -> Iterator[str]:
+    def _deferred(self, node: ast.Call) -> Iterator[str]:
+        """Yield what a function does that is handed on: `map(f, …)`, `Thread(target=f, args=…)`."""
+        given = [*node.args, *(word.value for word in node.keywords)]
+        for at, arg in enumerate(given):
+            name = self._name(arg) if isinstance(arg, ast.Name | ast.Attribute) else ""
+            if not (REMOVES.match(name) or RUNS.match(name) or name in EVALUATES):
+                continue
+            rest = given[:at] + given[at + 1 :]
+            flat = [
+                part
+                for one in rest
+                for part in (one.elts if isinstance(one, ast.Tuple | ast.List) else [one])
+            ]
+            for inner in flat:
+                yield from self._call(ast.Call(func=arg, args=[inner], keywords=[]))
+
+    def _reaches(self, name: str, node: ast.Call) -> Iterator[str]:
         if name.startswith(("keyring.get_", "browser_cookie3.", "win32crypt.")):
             yield "code.reads_credentials"
+        if name in LOADERS and any(self._fold(arg) in self._fetched for arg in node.args):
+            yield "code.runs_fetched"
+        text = self._fold(node.args[0]) if name.endswith(_TALKS) and node.args else ""
+        if text and self._has_shell:
+            yield from self._around.codes_of("shell", text)
         if name in ("os.dup2", "pty.spawn") and "socket" in self._names.values():
             yield "code.phones_out"
+
+    @cached_property
+    def _has_shell(self) -> bool:
+        """Whether the program starts a shell that waits for what it is told."""
+        calls = (node for node in self._nodes if isinstance(node, ast.Call))
+        names = ((node, self._name(node.func)) for node in calls)
+        return any(
+            RUNS.match(name) and self._command(node, name).rpartition("/")[2] in _SHELLS
+            for node, name in names
+        )
 
     def _is_parameter(self, node: ast.Call) -> bool:
         """Whether what is run is a name that nothing is assigned to: a parameter."""
@@ -381,19 +232,60 @@ class _Program:
         if 10 < len(text) < _LONGEST:
             yield from self._around.codes_of("python", text)
 
-    def _subprocess(self, node: ast.Call, origins: set[str]) -> Iterator[str]:
+    def _subprocess(self, node: ast.Call, name: str, origins: set[str]) -> Iterator[str]:
         if "net" in origins:
             yield "code.runs_fetched"
         elif "decoded" in origins:
             yield "code.hides"
-        command = self._command(node.args[0]) if node.args else ""
-        if command:
-            yield from self._around.codes_of("shell", command)
+        command = self._command(node, name)
+        if not command:
+            return
+        files = [file for file in sorted(self._fetched) if file in command]
+        fetched = "".join(f"curl -o {shlex.quote(file)} https://x\n" for file in files)
+        yield from self._around.codes_of("shell", fetched + command)
+        given = [self._fold(word.value) for word in node.keywords if word.arg == "input"]
+        if given and given[0]:
+            yield from self._around.codes_of("shell", f"{command} <<'X'\n{given[0]}\nX\n")
 
-    def _command(self, node: ast.expr) -> str:
-        if isinstance(node, ast.List | ast.Tuple):
-            return shlex.join(self._fold(part) or "$X" for part in node.elts)
-        return self._fold(node)
+    def _command(self, node: ast.Call, name: str) -> str:
+        """Return what is run, as a line of a shell."""
+        named = [word.value for word in node.keywords if word.arg in ("args", "argv", "cmd")]
+        args = [*node.args, *named]
+        if name in STARTS:
+            before, is_list = STARTS[name]
+            args = args[before:]
+            if not is_list:
+                return shlex.join(self._part(one, 0) for one in [*args[:1], *args[2:]])
+            listed = self._words(args[1]) if len(args) > 1 else None
+            return shlex.join([self._part(args[0], 0), *(listed or [])[1:]]) if args else ""
+        if name.startswith(("sh.", "plumbum.")):
+            return shlex.join([name.rpartition(".")[2], *(self._part(one, 0) for one in args)])
+        if name.endswith("create_subprocess_exec"):
+            return shlex.join(self._part(one, 0) for one in args)
+        words = self._words(args[0]) if args else None
+        return self._fold(args[0]) if words is None and args else shlex.join(words or [])
+
+    @cached_property
+    def _fetched(self) -> set[str]:
+        """Return the files into which the program puts what it fetches."""
+        calls = [node for node in self._nodes if isinstance(node, ast.Call)]
+        found = {
+            self._fold(node.args[1])
+            for node in calls
+            if len(node.args) > 1 and self._name(node.func).endswith("urlretrieve")
+        }
+        for node in calls:
+            is_write = isinstance(node.func, ast.Attribute) and node.func.attr.startswith("write")
+            if is_write and any("net" in self._origins(arg) for arg in node.args):
+                found.add(self._file_of(node.func))
+        return {file for file in found if file}
+
+    def _file_of(self, func: ast.expr) -> str:
+        """Return the file that is written: of `open(F).write`, `f.write`, `Path(F).write_text`."""
+        value = func.value if isinstance(func, ast.Attribute) else func
+        known = self._known(value)
+        value = known[0] if len(known) == 1 else value
+        return self._fold(value.args[0]) if isinstance(value, ast.Call) and value.args else ""
 
     def _network(self, node: ast.Call, name: str, origins: set[str]) -> Iterator[str]:
         sends = bool(SENDS.match(name))
@@ -426,34 +318,59 @@ class _Program:
             yield "code.phones_out"
 
     def _deletion(self, node: ast.Call, name: str) -> Iterator[str]:
-        target: ast.expr | None = node.args[0] if REMOVES.match(name) and node.args else None
-        if (
-            isinstance(node.func, ast.Attribute)
-            and node.func.attr in ("unlink", "rmdir", "rmtree", "remove")
-            and target is None
-        ):
-            target = node.func.value
-        if target is not None and self._is_broad(target):
+        named = [word.value for word in node.keywords if word.arg == "path"]
+        target = next(iter([*node.args, *named]), None) if REMOVES.match(name) else None
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("unlink", "rmdir", "rmtree"):
+            target = target or node.func.value
+        if (target is not None and self._is_broad(target)) or self._overwrites(name, node.args[:2]):
             yield "code.deletes_broadly"
+
+    def _overwrites(self, name: str, args: list[ast.expr]) -> bool:
+        """Whether a root is moved to where nothing stays, or a disk is opened to be written."""
+        if len(args) < 2:
+            return False
+        if name in ("os.rename", "os.replace", "shutil.move"):
+            return self._fold(args[1]) == "/dev/null" and self._is_broad(args[0])
+        writes = name == "open" and bool(WRITES.search(self._fold(args[1])))
+        return writes and bool(DISK.match(self._fold(args[0])))
 
     def _is_broad(self, node: ast.expr, depth: int = 0) -> bool:
         """Whether an expression may be a root: of the disk, of the system, of one's home."""
-        if depth > _DEPTH:
+        if depth > DEPTH:
             return False
         if isinstance(node, ast.Constant):
             root = isinstance(node.value, str) and node.value not in (".", "*")
             return root and bool(BROAD.match(str(node.value)))
         if isinstance(node, ast.Call):
             return self._is_broad_call(node, depth)
+        if isinstance(node, ast.BinOp | ast.JoinedStr):
+            path = self._path(node) if isinstance(node, ast.BinOp) else self._fold(node)
+            return bool(BROAD.match(re.sub("/+", "/", path))) or self._is_walked(node, depth)
         if isinstance(node, ast.Subscript):
+            if isinstance(node.value, ast.Attribute) and node.value.attr == "parents":
+                return self._fold(node.slice) in _UP
             home = self._fold(node.slice) in ("HOME", "USERPROFILE")
             return home and self._name(node.value).endswith(".environ")
+        if isinstance(node, ast.Attribute) and not self._known(node):
+            is_root = node.attr in ("anchor", "root") or self._fold(node) == "/"
+            return is_root or self._is_walked(node.value, depth)
         return any(self._is_broad(value, depth + 1) for value in self._choices(node))
+
+    def _is_walked(self, node: ast.expr, depth: int) -> bool:
+        """Whether a path is put together of what a walk through a root comes to."""
+        names = (one for one in ast.walk(node) if isinstance(one, ast.Name))
+        return any(
+            isinstance(one, ast.Call)
+            and self._name(one.func).rpartition(".")[2] in _WALKED
+            and self._is_broad(one, depth + 1)
+            for name in names
+            for one in self._choices(name)
+        )
 
     def _choices(self, node: ast.expr) -> list[ast.expr]:
         """Return the expressions of which a value may be one."""
-        if isinstance(node, ast.Name):
-            return self._values.get(node.id, [])
+        if isinstance(node, ast.Name | ast.Attribute):
+            return self._known(node)
         if isinstance(node, ast.IfExp):
             return [node.body, node.orelse]
         if isinstance(node, ast.BoolOp):
@@ -470,13 +387,10 @@ class _Program:
                 name.startswith(("glob.", "os.")) and self._any_broad(node.args, depth)
             )
         if last == "join" and len(node.args) > 1:  # what is walked through is as broad as where
-            walked = self._choices(node.args[0])
-            return any(
-                isinstance(one, ast.Call)
-                and self._name(one.func).endswith((".walk", ".listdir", ".scandir"))
-                and self._is_broad(one, depth + 1)
-                for one in walked
-            )
+            path = re.sub("/+", "/", self._fold(node))
+            return bool(BROAD.match(path)) or self._is_walked(node.args[0], depth)
+        if name in ("os.getenv", "os.environ.get") and node.args:
+            return self._fold(node.args[0]) in ("HOME", "USERPROFILE")
         if last not in _PASSES_ON:
             return False
         return self._any_broad(node.args, depth)

@@ -24,9 +24,23 @@ DECODES = re.compile(
     r"|bytearray\.fromhex|chr|int\.to_bytes)$"
 )
 RUNS = re.compile(
-    r"^(?:os\.(?:system|popen\w*|exec\w+|spawn\w+|startfile)|subprocess\.\w+"
-    r"|commands\.\w+|pty\.spawn|asyncio\.create_subprocess_\w+|pexpect\.\w+)$"
+    r"^(?:os\.(?:system|popen\w*|exec\w+|spawn\w+|posix_spawnp?|startfile)|subprocess\.\w+"
+    r"|commands\.\w+|pty\.spawn|asyncio\.create_subprocess_\w+|pexpect\.\w+"
+    r"|ctypes\.(?:CDLL|cdll|PyDLL)(?:\.\w+)*\.system|sh\.\w+|plumbum\.(?:local|cmd)\S*)$"
 )
+# How many arguments stand before the program, and whether its words are in a list.
+STARTS = {
+    **dict.fromkeys(("os.execv", "os.execve", "os.execvp", "os.execvpe"), (0, True)),
+    **dict.fromkeys(("os.execl", "os.execle", "os.execlp", "os.execlpe"), (0, False)),
+    **dict.fromkeys(("os.spawnv", "os.spawnve", "os.spawnvp", "os.spawnvpe"), (1, True)),
+    **dict.fromkeys(("os.spawnl", "os.spawnle", "os.spawnlp", "os.spawnlpe"), (1, False)),
+    **dict.fromkeys(("os.posix_spawn", "os.posix_spawnp"), (0, True)),
+}
+READS_FILES = {"read_text", "read_bytes", "exists", "is_file", "is_dir", "stat", "iterdir", "open"}
+ASKS_FILES = re.compile(r"^os\.(?:stat|access|path\.(?:exists|is\w+|get\w+))$")
+LOADERS = {"runpy.run_path", "importlib.util.spec_from_file_location"}
+WRITES = re.compile(r"[wax+]")
+DISK = re.compile(r"/dev/(?:sd|nvme|hd|disk|mem\b)")
 EVALUATES = {
     "exec",
     "eval",

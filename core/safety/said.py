@@ -237,6 +237,11 @@ def said(folded: str) -> Iterator[_Found]:
         yield ("threshold.new" if bounded else one.code), one.start, one.end
 
 
+def classes_of(folded: str) -> str:
+    """Return the words of a text by their classes, a letter each, clauses parted by `|`."""
+    return _WORDS_OF_BOTH.read(folded).letters
+
+
 def _matches(rule: Rule, folded: str) -> Iterator[_Found]:
     for number, one in enumerate(rule.pattern.finditer(folded)):
         start, end = one.span()

@@ -6,7 +6,7 @@ A plain text passes this module alone; the others are called where there is some
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
@@ -17,13 +17,15 @@ from core.domain.text import decoded
 from core.safety import hidden, likeness, masking, payments
 from core.safety.config import DEFAULT, ScreenConfig
 from core.safety.findings import PLACEHOLDER, finding, lines_around, severity_of
+from core.safety.person_numbers import Hit
 from core.safety.said import ENDS, said
 
 _Found = tuple[str, int, int]
 _FORMS = str.maketrans("‘’‚“”„«»\u00a0\u3000：；（）", '\'\'\'"""""  :;()')
 _CODE = re.compile(
     r"```|~~~|\n {4}|\bskill|스킬|allowed-tools|allowed_tools|허용\s?도구|\b(?:curl"
-    r"|wget|sudo|chmod|nslookup|eval|exec|iex|base64)\b"
+    r"|wget|sudo|chmod|nslookup|eval|exec|iex|base64|xargs|nohup|busybox|shred|doas)\b"
+    r"|\bfind \S+ -|\bmkfs\."
     r"|\brm -|/dev/tcp|permission|sandbox|privileged|--yolo|bash\(|import "
     r"|powershell|도구|description|권한|모든 대화|every (?:message|conversation"
     r"|request)"
@@ -47,6 +49,8 @@ _CONTROLS = re.compile(
 _LINE = 1000
 _BLOCK = re.compile(r"^```.*?(?:^```|\Z)", re.DOTALL | re.MULTILINE)  # code is parsed
 _PART = 300  # a longer text says many things, and what it was trained on is no longer
+_ALONE = 30  # characters that are read alone at least
+_MANY = 4  # sentences, of which one may be read otherwise alone
 _BLANKS = re.compile(r"\s+")
 
 
@@ -159,18 +163,37 @@ def _is_prose(place: str) -> bool:
 def _judged(
     before: str | None, after: str, found: Sequence[_Found]
 ) -> tuple[list[_Found], set[_Found]]:
-    """Return the parts that read like harm where no rule says so, and what reads harmless."""
+    """Return the parts that read like harm where no rule says so, and what is not meant so."""
     blocks = [block.span() for block in _BLOCK.finditer(after)] if "```" in after else []
-    parts = [*_parts([*_outside(_new(before or "", after), blocks)])]
-    likely: list[_Found] = []
-    calm: set[_Found] = set()
-    for part, ruled in _ruled(parts, found):
-        text = folded(" ".join(after[at:until] for at, until in part))
-        score = likeness.score(text)
-        calm |= {one for one in ruled if likeness.is_calm(one[0], score)}
-        if likeness.is_likely(text, score, len(parts)) and not any(map(_holds, ruled)):
-            likely.append((likeness.LIKELY, part[0][0], part[-1][1]))
-    return likely, calm
+    sentences = [*_outside(_new(before or "", after), blocks)]
+    parts = [*_parts(sentences)]
+    alone = [*_rows(sentences)] if len(sentences) >= _MANY else []
+    unsure: set[_Found] = set()
+    meant: set[_Found] = set()
+    likely: list[list[_Found]] = []
+    for readings, is_alone in ((alone, True), (parts, False)):
+        of_these: list[_Found] = []
+        for part, ruled in _ruled(readings, found):
+            text = folded(" ".join(after[at:until] for at, until in part))
+            score = likeness.score(text, [one[0] for one in ruled])
+            of_part = {one for one in ruled if one[0] in likeness.UNSURE}
+            unsure |= of_part
+            if likeness.is_meant(text, score):
+                meant |= of_part
+            if likeness.is_likely(text, score, len(parts), is_alone=is_alone):
+                of_these.append((likeness.LIKELY, part[0][0], part[-1][1]))
+        likely.append(of_these)
+    held = [one for one in found if _holds(one) and one not in unsure - meant]
+    of_alone, of_parts = likely
+    return _clear([*of_alone, *_clear(of_parts, of_alone)], held), unsure - meant
+
+
+def _clear(found: Sequence[_Found], others: Sequence[_Found]) -> list[_Found]:
+    """Return what overlaps none of others."""
+    of = sorted(found, key=_order)
+    spans = [[(start, end)] for _, start, end in of]
+    beside = _ruled(spans, others)
+    return [one for one, (_, over) in zip(of, beside, strict=True) if not over]
 
 
 def _outside(
@@ -214,6 +237,18 @@ def _parts(spans: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
         part.append((start, end))
     if part:
         yield part
+
+
+def _rows(spans: Sequence[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Yield single sentences, short ones with those that follow."""
+    row: list[tuple[int, int]] = []
+    for span in spans:
+        row.append(span)
+        if span[1] - row[0][0] >= _ALONE:
+            yield row
+            row = []
+    if row:
+        yield row
 
 
 # ---- what is new -----------------------------------------------------------------------------
@@ -302,11 +337,40 @@ def _apart(found: list[_Found]) -> list[_Found]:
     return apart
 
 
-def _masked(after: str, line: tuple[int, int], lines: dict[tuple[int, int], str]) -> str:
-    """Return a line without secrets; many findings stand in one."""
-    if line not in lines:
-        lines[line] = masking.mask(after[line[0] : line[1]]).text
-    return lines[line]
+class _Lines:
+    """The lines of a text without secrets; many findings stand in one, and it is masked once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ends = [one.start() for one in re.finditer("\n", text)]
+        self._masked: dict[tuple[int, int], str] = {}
+        self._hits: dict[int, list[Hit]] = {}
+
+    def around(self, start: int, end: int) -> str:
+        """Return the lines around a span, as far as they are not too long."""
+        line = lines_around(self._text, start, end)
+        if line not in self._masked:
+            self._masked[line] = self._clear(*line)
+        return self._masked[line]
+
+    def _clear(self, begin: int, until: int) -> str:
+        at = bisect_right(self._ends, begin - 1)
+        first = self._ends[at - 1] + 1 if at else 0
+        at = bisect_left(self._ends, until)
+        last = self._ends[at] if at < len(self._ends) else len(self._text)
+        if (begin, until) == (first, last):
+            return masking.mask(self._text[begin:until]).text
+        if first not in self._hits:  # of a line that is too long to be told whole
+            self._hits[first] = masking.sensitive(self._text[first:last])
+        parts: list[str] = []
+        hits = self._hits[first]
+        at = bisect_right(hits, begin - first, key=lambda hit: hit.end)
+        while at < len(hits) and hits[at].start + first < until:
+            hit = hits[at]
+            parts += [self._text[begin : first + hit.start], f"[masked:{hit.label}]"]
+            begin = first + hit.end
+            at += 1
+        return "".join([*parts, self._text[begin:until]])
 
 
 def _findings(
@@ -315,13 +379,12 @@ def _findings(
     if not found:
         return
     extras = {f"extra.{extra.name}": extra.severity for extra in config.extra}
-    lines: dict[tuple[int, int], str] = {}
+    lines = _Lines(after)
     for code, start, end in found:
         severity = extras.get(code) or severity_of(code, config)
         is_set = code in config.classes or code.partition(".")[0] in config.classes
         if severity is ScreenSeverity.HOLD and not is_set and (code, start, end) in calm:
             severity = ScreenSeverity.NOTE
-        line = lines_around(after, start, end)
         raw = code.startswith(("secret.", "personal_id.")) and not PLACEHOLDER.match(after, start)
         if raw and code.startswith("secret."):
             severity = ScreenSeverity.MASK
@@ -334,7 +397,7 @@ def _findings(
             quote=f"[masked:{code.partition('.')[2].replace('_', '-')}]"
             if raw
             else after[start:end],
-            context=_masked(after, line, lines),
+            context=lines.around(start, end),
             place=place,
             text=code.partition(".")[2],
         )

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
+from core.safety.shell_flow import Flow
+from core.safety.shell_values import behind
 from core.safety.shell_words import (
     ASKERS,
     BROAD,
     CREDENTIALS,
-    DECODERS,
     FETCH,
     HOST,
     KEY_VARIABLES,
-    NARROWED,
     PREFIXES,
     REMOTE,
     RUNNERS,
@@ -33,15 +33,13 @@ from core.safety.shell_words import (
 from core.safety.surroundings import PERSISTENT, SECRETS, Found, Surroundings
 
 _LONGEST_LINE = 8_000
+_READERS = {
+    *("env", "printenv", "set", "history", "whoami", "id", "ps"),
+    *("cat", "tar", "zip", "find", "ls", "grep"),
+}
 _PROMPT = re.compile(r"^(\s*)[$%] (?=\S)", re.MULTILINE)
-
-
-def _finds_all(args: list[str]) -> bool:
-    """Whether `find` with these words finds all there is in a root, or all that is here."""
-    at = next((number for number, arg in enumerate(args) if arg.startswith("-")), len(args))
-    narrow = any(map(NARROWED.match, args))
-    places = args[:at]
-    return any(BROAD.match(place) and (place not in (".", "./") or not narrow) for place in places)
+# The parser takes a line that begins with `\\rm` for more words of the line before.
+_ESCAPED = re.compile(r"^(\s*)\\(?=[a-z])", re.MULTILINE)
 
 
 @cache
@@ -55,10 +53,10 @@ def _parser() -> Parser:
 def shell_findings(code: str, around: Surroundings) -> Iterator[Found]:
     """Yield what a script does that may do harm, by spans of the script."""
     script = _Script(around)
-    for start, part in _parts(_PROMPT.sub(r"\1  ", code)):
+    for start, part in _parts(_ESCAPED.sub(r"\1 ", _PROMPT.sub(r"\1  ", code))):
         if len(part) > _LONGEST_LINE:  # nobody reads it, and the parser's time grows by the square
             yield "code.hides", start, start + len(part)
-        for found, begin, end in script.findings(part[:_LONGEST_LINE]):
+        for found, begin, end in dict.fromkeys(script.findings(part[:_LONGEST_LINE])):
             yield found, start + begin, start + end
 
 
@@ -82,6 +80,7 @@ class _Script:
         self._data, self._ascii = b"", True
         self._fetched: set[str] = set()
         self._unpacked = False
+        self._flow = Flow(around, _parser().parse)
         self._values: dict[str, str] = {}
 
     def findings(self, code: str) -> Iterator[Found]:
@@ -96,6 +95,8 @@ class _Script:
             node = stack.pop()
             nodes.append(node)
             stack.extend(reversed(node.named_children))
+        for code_found, node in self._flow.findings(root, self._data):
+            yield self._found(code_found, node)
         for node in nodes:
             if node.type == "variable_assignment":
                 name, _, value = self._text(node).partition("=")
@@ -128,14 +129,13 @@ class _Script:
     def _words(self, node: Node) -> list[str]:
         """Return a command as words without quotes, without what only runs another command."""
         words = [self._word(child) for child in node.named_children if "redirect" not in child.type]
-        while words and words[0].rpartition("/")[2] in PREFIXES and len(words) > 1:
-            first = words.pop(0).rpartition("/")[2]
-            while words and (
-                words[0].startswith("-")
-                or "=" in words[0]
-                or (first == "timeout" and words[0][:1].isdigit())
-            ):
-                words.pop(0)
+        while len(words) > 1 and words[0].rpartition("/")[2] in PREFIXES:
+            inner, _ = behind([words[0].rpartition("/")[2], *words[1:]])
+            if not inner:
+                break
+            words = inner
+        if words and words[0].startswith("$"):
+            words[:1] = self._expanded(words[0]).split() or words[:1]
         if words:
             words[0] = words[0].rpartition("/")[2] or words[0]
         return words
@@ -157,55 +157,23 @@ class _Script:
             yield (self._words(inner) if inner.type == "command" else []) or [""]
 
     def _pipeline(self, node: Node) -> Iterator[Found]:
-        names = [*self._commands(node)]
-        fetched = decoded = echoed = env = False
-        found = next((words for words in names if words[0] == "find"), [])
-        for words in names:
+        """Yield what is private and goes through a pipe to what sends."""
+        private = piped = False
+        for words in self._commands(node):
             name = words[0]
-            if name in ("rm", "shred", "unlink") and _finds_all(found[1:]):
-                yield self._found("code.deletes_broadly", node)
-            runs = name in RUNNERS and not any(
-                re.search(r"\.\w{1,4}$", word) for word in words[1:2]
-            )
-            if runs and (
-                len(words) == 1
-                or (
-                    words[1].startswith(("-", "/dev/stdin"))
-                    and "-c" not in words
-                    and "-m" not in words
-                )
-            ):
-                if fetched:
-                    yield self._found("code.runs_fetched", node)
-                elif decoded or echoed:
-                    yield self._found("code.hides", node)
-            if env and (name in FETCH or name in SENDERS):
+            if (private and (name in FETCH or name in SENDERS)) or (piped and self._tells(words)):
                 yield self._found("code.phones_out", node)
-            fetched = fetched or name in FETCH
-            decoded = decoded or bool(DECODERS.match(name))
-            echoed = echoed or (
-                name in ("echo", "printf")
-                and any("\\x" in word or len(word) > 200 for word in words)
-            )
-            env = env or (
-                name
-                in (
-                    "env",
-                    "printenv",
-                    "cat",
-                    "tar",
-                    "zip",
-                    "set",
-                    "history",
-                    "find",
-                    "ls",
-                    "grep",
-                    "ps",
-                    "whoami",
-                    "id",
-                )
-                and self._is_private(words)
-            )
+            piped = True
+            private = private or (name in _READERS and self._is_private(words))
+
+    def _tells(self, words: list[str]) -> bool:
+        """Whether what comes through a pipe is written on another machine."""
+        if words[0] != "ssh" or not any(re.search(r"\b(?:cat|tee|dd|tar)\b", one) for one in words):
+            return False
+        hosts = [
+            word.rpartition("@")[2] for word in words[1:] if "@" in word or HOST.fullmatch(word)
+        ]
+        return any(not self._around.allows(host) for host in hosts)
 
     @staticmethod
     def _is_private(words: list[str]) -> bool:
@@ -230,7 +198,7 @@ class _Script:
             "git",
         ):
             yield self._found("code.reads_credentials", node)
-        yield from self._deletes(node, name, args)
+        yield from self._unlocks(node, name, args)
         if (
             (name == "crontab" and "-l" not in args)
             or name in ("schtasks", "launchctl", "useradd", "adduser", "visudo", "at", "batch")
@@ -262,19 +230,12 @@ class _Script:
 
     def _runs(self, node: Node, name: str, args: list[str], text: str) -> Iterator[Found]:
         inner = "".join(self._text(child) for child in self._substitutions(node))
-        if name in RUNNERS and inner:
-            if re.search(r"\b(?:curl|wget|fetch|nc)\b", inner):
-                yield self._found("code.runs_fetched", node)
-            elif name in ("eval", ".", "source", *SHELLS) and re.search(
-                r"base64|xxd|openssl|\\x|rev\b|gunzip|printf", inner
-            ):
-                yield self._found("code.hides", node)
-        if name == "eval" and not inner and re.search(r"\$\{?\w+", text):
-            values = self._expanded(" ".join(args))
-            if re.search(r"curl|wget|base64|\\x", values):
-                yield self._found(
-                    "code.runs_fetched" if "base64" not in values else "code.hides", node
-                )
+        if name in ("eval", ".", "source", *SHELLS) and re.search(
+            r"base64|xxd|openssl|\\x|rev\b|gunzip|printf", inner
+        ):
+            yield self._found("code.hides", node)
+        if name == "eval" and re.search(r"base64|\\x", self._expanded(" ".join(args))):
+            yield self._found("code.hides", node)
         yield from self._runs_unpacked(node, name, args, text)
         ran = [name, *args[:1]] if name in RUNNERS else [name]
         if name not in FETCH and any(
@@ -296,7 +257,6 @@ class _Script:
             yield self._found("code.runs_fetched", node)
         if name in ("certutil", "mshta", "regsvr32", "bitsadmin"):
             yield self._found("code.runs_fetched", node)
-        yield from self._inner(node, name, args)
 
     def _runs_unpacked(self, node: Node, name: str, args: list[str], text: str) -> Iterator[Found]:
         """Remember what is fetched and unpacked; yield what is run out of it."""
@@ -306,32 +266,6 @@ class _Script:
         self._unpacked |= unpacks and any(arg.rpartition("/")[2] in self._fetched for arg in args)
         if self._unpacked and not unpacks and re.match(r"\.{0,2}/?[\w.-]+/[\w./-]+\.?\w*$", text):
             yield self._found("code.runs_fetched", node)
-
-    def _inner(self, node: Node, name: str, args: list[str]) -> Iterator[Found]:
-        """Yield what a program does that is given as an argument (`python -c`, `node -e`)."""
-        flags = [
-            at
-            for at, arg in enumerate(args[:-1])
-            if arg in ("-c", "-e", "-r", "-lc", "--eval", "-p", "-Command")
-        ]
-        if not flags or name not in RUNNERS:
-            return
-        language = "shell" if name in SHELLS else "other"
-        program = args[flags[0] + 1]
-        if name.startswith("python"):
-            language, program = "python", self._raw(node, flags[0] + 1)
-        for code in self._around.codes_of(language, program):
-            yield self._found(code, node)
-
-    def _raw(self, node: Node, at: int) -> str:
-        """Return an argument as the program gets it, with the quotes inside it."""
-        words = [
-            child
-            for child in node.named_children
-            if child.type != "command_name" and "redirect" not in child.type
-        ]
-        text = self._text(words[at]) if at < len(words) else ""
-        return text[1:-1].replace('\\"', '"') if text[:1] in "\"'" else text
 
     def _substitutions(self, node: Node) -> Iterator[Node]:
         stack = list(node.named_children)
@@ -430,7 +364,7 @@ class _Script:
         if text.startswith("<") and SECRETS.search(text[1:].strip()):
             yield self._found("code.reads_credentials", node.parent or node)
 
-    def _deletes(self, node: Node, name: str, args: list[str]) -> Iterator[Found]:
+    def _unlocks(self, node: Node, name: str, args: list[str]) -> Iterator[Found]:
         targets = [self._expanded(arg) for arg in args if not arg.startswith("-")]
         broad = any(
             BROAD.match(target) or BROAD.match(arg)
@@ -441,33 +375,11 @@ class _Script:
         )
         if (
             (
-                name in ("rm", "unlink", "shred", "srm", "del", "rd", "rmdir", "trash")
-                and broad
-                and (recursive or any("*" in t for t in targets) or name == "shred")
-            )
-            or (
-                name == "find"
-                and (
-                    "-delete" in args
-                    or ("-exec" in args and re.search(r"\b(?:rm|shred)\b", " ".join(args)))
-                )
-                and _finds_all([self._expanded(arg) for arg in args])
-            )
-            or (name == "mv" and broad and "/dev/null" in targets)
-            or (
-                name.startswith("mkfs")
-                or name in ("wipefs", "fdisk")
-                or (name == "dd" and any(re.match(r"of=/dev/(?!null|stdout)", arg) for arg in args))
-            )
-        ):
-            yield self._found("code.deletes_broadly", node)
-        elif (
-            (
                 name in ("chmod", "chown")
                 and (broad or any(target.startswith(("/etc/", "/usr/")) for target in targets))
                 and (recursive or "777" in args)
             )
-            or name in ("sudo", "su", "doas")
+            or (name in ("sudo", "su", "doas") and args[:1] != ["--help"])
             or (name == "docker" and "--privileged" in args)
         ):
             yield self._found("tools.no_wall", node)

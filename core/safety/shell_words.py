@@ -41,6 +41,17 @@ PREFIXES = {
     "xargs",
     "stdbuf",
     "busybox",
+    "toybox",
+    "ionice",
+    "chrt",
+    "taskset",
+    "chroot",
+    "unshare",
+    "flock",
+    "strace",
+    "ltrace",
+    "runuser",
+    "eatmydata",
 }
 DECODERS = re.compile(r"^(?:base64|base32|xxd|openssl|uudecode|gunzip|zcat|rev|tr|gpg|basenc)$")
 SENDS = re.compile(
@@ -70,10 +81,12 @@ SENDERS = {
 ASKERS = {"nslookup", "dig", "host", "ping", "drill", "traceroute", "getent"}
 REMOTE = re.compile(r"^(?:[\w.-]+@)?[\w.-]+\.[\w.-]+:|^(?:s3|gs|sftp|ssh|rsync|ftp)://|::")
 BROAD = re.compile(
-    r"^(?:" + ROOTS + r"|/|/\*+|~|~/?|~/\*+|\$\{?HOME\}?/?|\$\{?HOME\}?/\*+|\.\.?/?|\.\./.*"
+    r"^(?:" + ROOTS + r"|/|/\*+|~[\w-]*/?|~/\*+|\$\{?HOME\}?/?|\$\{?HOME\}?/\*+|\.\.?/?|\.\./.*"
     r"|.*/\.\./?\*?|\*|\./?\*|/(?:dev|proc|tmp)/?"
     r"|[A-Za-z]:[\\/]?\*?|/c/?|\$\{?(?:PWD|OLDPWD|USERPROFILE)\}?(?:/\*)?)$"
 )
+# Without these a machine or its people are locked out.
+VITAL = re.compile(r"/+(?:etc/+(?:passwd|shadow|group|sudoers|fstab|ssh/sshd_config)|boot/\S+)$")
 UNPACKERS = {"tar", "unzip", "7z", "gunzip", "bsdtar"}
 NARROWED = re.compile(r"-(?:i?name|i?path|i?regex|[cma]time|[cma]min|empty|size|newer\w*|user)$")
 KEY_VARIABLES = re.compile(

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import yaml
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
@@ -24,15 +26,21 @@ from core.entrypoints import demo, evals
 from core.safety import likeness
 from core.safety.config import DEFAULT
 from core.safety.findings import severity_of
+from core.safety.said import said
 from core.safety.screen import folded
 from tests.evals.poison import SETS, Piece, judge, pieces
 from tests.unit import test_screen, test_screen_clauses
 
 _LEAST_TEXTS = 2  # a feature of one text alone is chance
-_STRENGTH = 10.0  # of the training, against the shrinking of weights
-_MOST_FEATURES = 30_000
+_STRENGTH = 20.0  # of the training, against the shrinking of weights
+_MOST_FEATURES = 40_000
+_RULE_WEIGHT = 0.1  # of a rule, as if it were so long a text
 _SCALE = 100
 _SHORTEST = 5
+Row = NDArray[np.int64]
+# Texts that rules were mended on, examples of the tests, and what is neither harmful nor alike.
+_TUNED, _EXAMPLE, _PLAIN = "tuned", "example", "ordinary"
+_WEIGHTS = {_PLAIN: 0.05}  # there are three times as many, and they are easy
 _PART = 300
 _ORDINARY = (
     "search_*.jsonl",
@@ -59,24 +67,30 @@ class Model:
     adds: Mapping[str, float]
     rarity: Mapping[str, float]
 
-    def score(self, text: str) -> float:
-        """Return the score of a text."""
+    def score(self, text: str, codes: Collection[str]) -> float:
+        """Return the score of a text in which rules found these codes."""
         known = [one for one in likeness.features(folded(text)) if one in self.adds]
         length = math.sqrt(sum(self.rarity[one] ** 2 for one in known) + likeness.FEW)
-        return self.bias + sum(self.adds[one] for one in known) / length
+        ruled = sum(self.adds.get(one, 0) for one in likeness.of_rules(codes))
+        return self.bias + ruled + sum(self.adds[one] for one in known) / length
 
 
 def hands() -> dict[str, list[Piece]]:
     """Return the texts of all open hands, and the examples that the tests hold the screen to."""
     files = sorted([*SETS.glob("open/poison*.jsonl"), *SETS.glob("training/poison*.jsonl")])
-    found = {f"{path.parent.name}/{path.stem}": [*pieces([path])] for path in files}
+    found = {f"{path.parent.name}/{path.stem}": _of_hand(path) for path in files}
     harmful = [(text, True) for _, text in [*test_screen.HARMFUL, *test_screen_clauses.HARMFUL]]
     plain = [(text, False) for text in [*test_screen.ORDINARY, *test_screen_clauses.ORDINARY]]
     found["examples of the tests"] = [
-        Piece(text, "", "example", Kind.MEMORY, poisoned=is_harmful, span=text)
+        Piece(text, "", _EXAMPLE, Kind.MEMORY, poisoned=is_harmful, span=text)
         for text, is_harmful in [*harmful, *plain]
     ]
     return found
+
+
+def _of_hand(path: Path) -> list[Piece]:
+    is_tuned = path.parent.name == "open" and path.stem != "poison_indirect"
+    return [replace(one, about=_TUNED) if is_tuned else one for one in pieces([path])]
 
 
 def ordinary() -> list[Piece]:
@@ -91,7 +105,7 @@ def ordinary() -> list[Piece]:
     texts = [text for row in rows for text in _texts(row)]
     texts += [path.read_text("utf-8") for name in _PAGES for path in sorted(_DOCS.glob(name))]
     found = dict.fromkeys(part for text in texts for part in _parts(text))
-    return [Piece(text, "", "ordinary", Kind.MEMORY, poisoned=False, span=None) for text in found]
+    return [Piece(text, "", _PLAIN, Kind.MEMORY, poisoned=False, span=None) for text in found]
 
 
 def _rows(path: Path) -> Iterator[object]:
@@ -125,44 +139,75 @@ def _parts(text: str) -> Iterator[str]:
 
 def trained(texts: Sequence[Piece], most: int = _MOST_FEATURES) -> Model:
     """Train on texts; of the features those that weigh most are kept, and trained once more."""
-    found = [likeness.features(folded(one.text)) for one in texts]
-    counts = Counter(name for names in found for name in names)
-    names = sorted(name for name, count in counts.items() if count >= _LEAST_TEXTS)
-    rarity = {name: math.log((1 + len(texts)) / (1 + counts[name])) + 1 for name in names}
-    is_harmful = [one.poisoned for one in texts]
-    weights, _ = _fitted(found, is_harmful, names, rarity)
-    if len(names) > most:
-        weigh = {n: abs(w) * math.sqrt(counts[n]) for n, w in zip(names, weights, strict=True)}
-        names = sorted(sorted(names, key=lambda name: -weigh[name])[:most])
-    weights, bias = _fitted(found, is_harmful, names, rarity)
-    adds = {name: weight * rarity[name] for name, weight in zip(names, weights, strict=True)}
-    return Model(bias, adds, {name: rarity[name] for name in names})
+    rows = [_features(one.text) for one in texts]
+    counted = Counter(np.concatenate(rows).tolist())
+    kept = {mark: count for mark, count in counted.items() if count >= _LEAST_TEXTS}
+    del counted
+    names = {_NAMES[mark]: count for mark, count in kept.items()}
+    rarity = {name: math.log((1 + len(texts)) / (1 + names[name])) + 1 for name in sorted(names)}
+    weights, *_ = _fitted(rows, texts, rarity)
+    if len(rarity) > most:
+        weigh = {n: abs(w) * math.sqrt(names[n]) for n, w in zip(rarity, weights, strict=True)}
+        best = sorted(sorted(weigh, key=lambda name: -weigh[name])[:most])
+        rarity = {name: rarity[name] for name in best}
+    weights, of_rules, bias = _fitted(rows, texts, rarity)
+    adds = {name: weight * rarity[name] for name, weight in zip(rarity, weights, strict=True)}
+    return Model(bias, adds | of_rules, rarity)
+
+
+_NAMES: dict[int, str] = {}  # of features, by their hashes
+
+
+@cache
+def _features(text: str) -> Row:
+    """Return the features of a text by their hashes."""
+    named = {hash(name): name for name in likeness.features(folded(text))}
+    _NAMES.update(named)
+    return np.array([*named], np.int64)
+
+
+@cache
+def _rules(one: Piece) -> frozenset[str]:
+    """Return what unsure rules find; of hands that rules were mended on it would say too much."""
+    if one.about in (_TUNED, _EXAMPLE):
+        return frozenset()
+    return frozenset(likeness.of_rules(code for code, *_ in said(folded(one.text))))
 
 
 def _fitted(
-    found: Sequence[set[str]],
-    is_harmful: Sequence[bool],
-    names: Sequence[str],
-    rarity: Mapping[str, float],
-) -> tuple[Sequence[float], float]:
-    places = {name: place for place, name in enumerate(names)}
-    rows, columns, values = [], [], []
-    for row, of in enumerate(found):
-        known = sorted(name for name in of if name in places)
-        length = math.sqrt(sum(rarity[name] ** 2 for name in known) + likeness.FEW)
-        rows += [row] * len(known)
-        columns += [places[name] for name in known]
-        values += [rarity[name] / length for name in known]
-    matrix = csr_matrix((values, (rows, columns)), shape=(len(found), len(names)))
-    model = LogisticRegression(C=_STRENGTH, max_iter=4000).fit(matrix, np.array(is_harmful))
-    return [float(one) for one in model.coef_[0]], float(model.intercept_[0])
+    found: Sequence[Row], texts: Sequence[Piece], rarity: Mapping[str, float]
+) -> tuple[Sequence[float], dict[str, float], float]:
+    """Return the weights of features, what rules add, and the bias."""
+    ruled = [_rules(one) for one in texts]
+    rules = sorted({name for of in ruled for name in of})
+    places = {hash(name): place for place, name in enumerate(rarity)}
+    of_rules = {name: len(places) + place for place, name in enumerate(rules)}
+    rare = np.array([*rarity.values()])
+    ends, columns, values = [0], [], []
+    for of, by in zip(found, ruled, strict=True):
+        known = np.array(sorted(places[mark] for mark in of.tolist() if mark in places), np.int32)
+        length = math.sqrt(float((rare[known] ** 2).sum()) + likeness.FEW)
+        columns += [known, np.array([of_rules[name] for name in sorted(by)], np.int32)]
+        values += [rare[known] / length, np.full(len(by), _RULE_WEIGHT)]
+        ends.append(ends[-1] + len(known) + len(by))
+    shape = (len(found), len(places) + len(rules))
+    matrix = csr_matrix((np.concatenate(values), np.concatenate(columns), ends), shape=shape)
+    model = LogisticRegression(
+        C=_STRENGTH, solver="liblinear", dual=True, max_iter=1000, tol=1e-3, random_state=0
+    )
+    weights = [_WEIGHTS.get(one.about, 1.0) for one in texts]
+    model.fit(matrix, np.array([one.poisoned for one in texts]), sample_weight=weights)
+    of_all = [float(one) for one in model.coef_[0]]
+    adds = {name: of_all[place] * _RULE_WEIGHT for name, place in of_rules.items()}
+    return of_all[: len(places)], adds, float(model.intercept_[0])
 
 
 def write(model: Model) -> None:
     """Write a model where the program reads it."""
     lines = [str(round(model.bias * _SCALE))]
     for name in sorted(model.adds):
-        add, square = round(model.adds[name] * _SCALE), round(model.rarity[name] ** 2 * _SCALE)
+        rarity = model.rarity.get(name, 0)
+        add, square = round(model.adds[name] * _SCALE), round(rarity**2 * _SCALE)
         if add:
             lines.append(f"{name}\t{add}\t{square}")
     likeness.WEIGHTS.write_text("\n".join(lines) + "\n", "utf-8")
@@ -186,14 +231,16 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _is_held(one: Piece, model: Model) -> bool:
-    score = model.score(one.text)
-    found = [one for one in judge(one).findings if one.code != likeness.LIKELY]
-    ruled = any(
-        severity_of(one.code, DEFAULT) is ScreenSeverity.HOLD
-        and not likeness.is_calm(one.code, score)
-        for one in found
+    """Whether a piece waits: by what a sure rule finds, by its score, or masked."""
+    judged = judge(one)
+    codes = {found.code for found in judged.findings if found.code != likeness.LIKELY}
+    score = model.score(one.text, codes)
+    text = folded(one.text)
+    sure = any(
+        severity_of(code, DEFAULT) is ScreenSeverity.HOLD for code in codes - likeness.UNSURE
     )
-    return ruled or judge(one).is_masked or likeness.is_likely(one.text, score)
+    meant = bool(codes & likeness.UNSURE) and likeness.is_meant(text, score)
+    return sure or meant or judged.is_masked or likeness.is_likely(text, score)
 
 
 def _told(judged: Mapping[tuple[bool, bool], int]) -> str:

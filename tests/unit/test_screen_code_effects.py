@@ -28,7 +28,8 @@ def programs(language: str) -> Iterator[tuple[str, str, str]]:
     """Yield a language, a program, and what it does, joined by `+`; `-` for nothing."""
     for line in (FILES / f"{language}.txt").read_text("utf-8").splitlines():
         does, _, code = line.partition(": ")
-        yield language, code.replace("\\n", "\n") if language == "python" else code, does
+        broken = code.replace("\\n", "\n") if language == "python" else code.replace("⏎", "\n")
+        yield language, broken, does
 
 
 def effects(language: str, code: str) -> str:
@@ -36,9 +37,31 @@ def effects(language: str, code: str) -> str:
     return "+".join(sorted({CODES[one] for one, _, _ in found})) or "-"
 
 
+FLOWS = [("shell", code, does) for _, code, does in programs("shell_flow")]
+
+
 @pytest.mark.parametrize(("language", "code", "does"), [*programs("shell"), *programs("python")])
 def test_a_program_is_said_to_do_what_it_does(language: str, code: str, does: str) -> None:
     assert effects(language, code) == does
+
+
+@pytest.mark.parametrize(("language", "code", "does"), FLOWS)
+def test_a_script_is_followed_through_pipes_files_and_other_commands(
+    language: str, code: str, does: str
+) -> None:
+    assert effects(language, code) == does
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "f() { f; f; f; f; f; f; f; f; rm -rf $1; }\nf a\n",
+        "for a in 1 2 3 4 5 6 7 8; do " * 8 + "echo $a; " + "done; " * 8,
+        "(" * 60 + "ls" + ")" * 60,
+    ],
+)
+def test_a_script_that_nobody_can_follow_hides_what_it_does(code: str) -> None:
+    assert effects("shell", code) == "hides"
 
 
 @pytest.mark.parametrize(
