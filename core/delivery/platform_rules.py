@@ -11,7 +11,7 @@ from uuid import UUID, uuid5
 
 from core.domain.errors import NoSuchTable, NotFound, NotWritten
 from core.domain.messages import Message
-from core.domain.models import Change, HistoryRecord, MergeMode
+from core.domain.models import Change, HistoryRecord, MergeMode, Snapshot
 from core.domain.models.audit import ERASED
 from core.domain.ports import Knowledge, PlatformRow, PlatformRows, WriteBackRecords
 from core.domain.tasks import aside
@@ -43,7 +43,7 @@ def next_version(latest: str | None, mode: MergeMode | None) -> tuple[str, str]:
     What has none becomes 1.0.0; without a mode, as for what is restored, all of it is replaced.
     """
     known = _parts(latest)
-    if known is None:
+    if not known:
         return FIRST, _TAGS[0]
     step = _STEPS[mode or MergeMode.REPLACE]
     raised = [*known[:step], known[step] + 1, 0, 0][:3]
@@ -52,16 +52,12 @@ def next_version(latest: str | None, mode: MergeMode | None) -> tuple[str, str]:
 
 def newest(versions: Iterable[str | None]) -> str | None:
     """Return the highest of these versions; what is none does not count."""
-    return max((one for one in versions if one and _parts(one)), key=_ordered, default=None)
+    return max(filter(_parts, versions), key=_parts, default=None)
 
 
-def _parts(version: str | None) -> list[int] | None:
+def _parts(version: str | None) -> list[int]:
     found = _VERSION.fullmatch(version or "")
-    return [int(part or 0) for part in found.groups()] if found else None
-
-
-def _ordered(version: str) -> list[int]:
-    return _parts(version) or []
+    return [int(part or 0) for part in found.groups()] if found else []
 
 
 @dataclass(frozen=True)
@@ -167,7 +163,7 @@ class RuleWriter:
         for row in versions:
             if row.get("uuid") == own:
                 return str(row.get("version"))
-        present = found[0] if found else {}
+        present: PlatformRow = next(iter(found), {})
         in_force = str(present.get("prod_version") or "")
         if not versions and present.get("bpmn") == change.after.content and in_force:
             return in_force
@@ -180,7 +176,7 @@ class RuleWriter:
             "version_tag": tag,
             "snapshot": change.after.content,
             "timeStamp": record.created_at.isoformat() if record.created_at else None,
-            "diff": await _diff(change),
+            "diff": await _diff(change.before, change.after.content),
             "message": str(change.reason),
             "uuid": own,
             "tenant_id": where["tenant_id"],
@@ -191,12 +187,11 @@ class RuleWriter:
         return version
 
 
-async def _diff(change: Change) -> str | None:
+async def _diff(before: Snapshot | None, after: str) -> str | None:
     """Return what a change made of the text of a table; None of one that is new, or too long."""
-    before, after = change.before, change.after
-    if before is None or after is None or len(before.content) + len(after.content) > DIFF_CHARS:
+    if before is None or len(before.content) + len(after) > DIFF_CHARS:
         return None
-    return await aside(len(after.content), _lines_of_diff, before.content, after.content)
+    return await aside(len(after), _lines_of_diff, before.content, after)
 
 
 def _lines_of_diff(before: str, after: str) -> str:

@@ -11,11 +11,13 @@ import yaml
 from core.decision_table import parse_xml
 from core.delivery.files.layouts import LAYOUTS, LayoutName
 from core.delivery.files.outline import Block, Outline, Whole
-from core.delivery.files.rendering import Style, render, slug
+from core.delivery.files.rendering import INCLUDED_ROWS, Style, render, slug
 from core.domain.errors import InvalidInput
+from core.domain.hashing import text_hash
 from core.domain.models import Agent
 from core.skills.document.frontmatter import read_frontmatter
 from tests.support.file_sync import KNOWN, memory, skill, table
+from tests.support.rules import learnt, row
 
 AGENTS_MD, CLAUDE, CURSOR, COPILOT = LayoutName
 
@@ -137,6 +139,7 @@ def test_a_prefix_tells_sources_apart_and_references_follow_it() -> None:
     assert ".claude/skills/shop-vat/references/x.md" in found
     assert ".claude/knowledge/shop/승인.md" in found
     assert "shop-refund" not in json.dumps([*outline(CLAUDE, **given)])
+    assert Style(CLAUDE, "a" * 30)
     for wrong in ("Shop", "a--b", "../x", "a" * 31):
         with pytest.raises(InvalidInput, match="is no prefix"):
             Style(CLAUDE, wrong)
@@ -157,17 +160,52 @@ def test_no_learnt_text_ends_a_block_or_includes_a_file() -> None:
 
 
 def test_tables_of_one_file_name_are_told_apart() -> None:
-    found = outline(CURSOR, tables=(table("r1", "A B"), table("r2", "a-b"), table("r3", "?!")))
-    names = sorted(path for path in found if path.endswith(".dmn"))
-    assert len({*names}) == 3
-    assert all("/a-b-" in name or "/table-" in name for name in names)
+    known = (table("r1", "A B"), table("r2", "a-b"), table("r3", "?!"), table("r4", "c"))
+    found = outline(CURSOR, tables=known)
+    names = {path.rpartition("/")[2] for path in found if path.endswith(".dmn")}
+    short = {item.id: text_hash(item.id)[:8] for item in known}
+    assert names == {
+        f"a-b-{short['r1']}.dmn",
+        f"a-b-{short['r2']}.dmn",
+        f"table-{short['r3']}.dmn",
+        "c.dmn",
+    }
     assert slug("  환불 승인 (VIP) ") == "환불-승인-vip"
+    assert slug("a" * 59 + "-b") == "a" * 59
+
+
+def test_a_large_table_is_pointed_to_and_not_included() -> None:
+    for rows, link in ((INCLUDED_ROWS, "@.claude/"), (INCLUDED_ROWS + 1, "[large.md](.claude/")):
+        xml = learnt(*(row(str(n), "x") for n in range(rows)), name="large").xml
+        item = table("r1").model_copy(update={"content": xml, "name": "large"})
+        assert f"All rows: {link}" in block(outline(CLAUDE, tables=(item,)), "CLAUDE.md").body
+
+
+def test_where_nothing_is_known_there_is_no_block() -> None:
+    assert outline(CLAUDE, memories=(), tables=(), skills=()) == {}
+
+
+def test_an_agent_without_a_name_is_called_by_its_id() -> None:
+    nameless = outline(CLAUDE, agent=Agent(id="a1", tenant_id="t", name=""))
+    assert block(nameless, "CLAUDE.md").lead.startswith("## What a1 has learnt\n")
+    symbols = outline(CLAUDE, agent=Agent(id="?!", tenant_id="t", name="x"))
+    assert ".claude/knowledge/agent/승인.md" in symbols
+
+
+def test_blank_lines_of_a_memory_are_left_out() -> None:
+    body = block(outline(CLAUDE, memories=(memory("m1", "one\n \n\ntwo  "),)), "CLAUDE.md").body
+    assert "- [m1 v1] one\n  two\n" in body
 
 
 def test_what_cannot_be_read_is_left_out_and_said() -> None:
-    broken = memory("r9", "<no dmn>").model_copy(update={"kind": "DMN_RULE", "name": "x"})
-    known = replace(KNOWN, tables=(broken,), skills=(skill("Bad Name"),), unreadable={"y": "why"})
+    broken = memory("r8", "<no dmn>").model_copy(update={"kind": "DMN_RULE", "name": "x"})
+    skills = (skill("Bad Name"), skill("refund"))
+    known = replace(KNOWN, tables=(broken, table("r9")), skills=skills, unreadable={"y": "why"})
     found, warnings = render(known, Style(CLAUDE))
-    assert [path for path in found if "knowledge" in path] == [".claude/knowledge/orders/x.dmn"]
-    assert [path for path in found if "skills" in path] == []
+    folder = ".claude/knowledge/orders"
+    assert [path for path in found if "knowledge" in path] == [
+        f"{folder}/x.dmn", f"{folder}/승인.dmn", f"{folder}/승인.md"
+    ]  # fmt: skip
+    assert f"- [r8 v1] x: [x.dmn]({folder}/x.dmn)\n" in block(found, "CLAUDE.md").body
+    assert [path for path in found if "skills" in path] == [".claude/skills/refund/SKILL.md"]
     assert [" 'y' " in w or "'x'" in w or "'Bad Name'" in w for w in warnings] == [True] * 3

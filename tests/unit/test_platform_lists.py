@@ -178,6 +178,7 @@ _VERSIONS: Mapping[tuple[str | None, MergeMode | None], tuple[str, str]] = {
     ("garbage", None): ("1.0.0", "major"),
     ("1.0.9", MergeMode.REFINE): ("1.0.10", "patch"),
     ("1.9", MergeMode.EXTEND): ("1.10.0", "minor"),
+    ("1.9", MergeMode.REFINE): ("1.9.1", "patch"),
     ("1.2.3", MergeMode.REPLACE): ("2.0.0", "major"),
     ("1.2.3", None): ("2.0.0", "major"),
 }
