@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from core.delivery.platform_names import KEYS
 from core.domain.errors import NoReference, NoSuchTable, NotWritten
 from core.domain.ports import PlatformRow
-
-KEYS = {"agent_knowledge_history": ("id",), "proc_def": ("uuid",), "proc_def_version": ("uuid",)}
 
 
 class Rows:

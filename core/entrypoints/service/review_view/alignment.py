@@ -63,7 +63,7 @@ def _middle(
         yield part
         return
     ours, theirs = Counter(old[start:end]), Counter(new[to_start:to_end])
-    pairs = sum(count * theirs[unit] for unit, count in ours.items() if unit in theirs)
+    pairs = sum(count * theirs[unit] for unit, count in ours.items())
     if max(end - start, to_end - to_start) <= _LEAF_UNITS and pairs <= _LEAF_PAIRS:
         yield from _closely(old, new, part, effort, pairs)
         return
@@ -107,18 +107,18 @@ def rising(numbers: Sequence[int]) -> list[int]:
     """Return the indexes of a longest increasing subsequence of distinct numbers."""
     ends: list[int] = []  # the lowest last number of a run of each length
     indexes: list[int] = []  # its index
-    before: list[int] = []
+    before: list[int | None] = []
     for index, number in enumerate(numbers):
         length = bisect_left(ends, number)
-        before.append(indexes[length - 1] if length else -1)
+        before.append(indexes[length - 1] if length else None)
         if length == len(ends):
             ends.append(number)
             indexes.append(index)
         else:
             ends[length], indexes[length] = number, index
     run: list[int] = []
-    at = indexes[-1] if indexes else -1
-    while at >= 0:
+    at = indexes[-1] if indexes else None
+    while at is not None:
         run.append(at)
         at = before[at]
     return run[::-1]

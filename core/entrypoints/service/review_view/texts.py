@@ -169,7 +169,7 @@ def _rows(
     elif block.same:
         yield from _folded(old, block, is_edge)
     else:
-        shown = min(longest, max(0, room.rows) + 1)
+        shown = min(longest, room.rows)
         for offset in range(shown):
             yield _pair(old, new, block, offset, room)
         if shown < longest:
