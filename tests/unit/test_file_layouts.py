@@ -14,7 +14,7 @@ from core.delivery.files.outline import Block, Outline, Whole
 from core.delivery.files.rendering import INCLUDED_ROWS, Style, render, slug
 from core.domain.errors import InvalidInput
 from core.domain.hashing import text_hash
-from core.domain.models import Agent
+from core.domain.models import SKILL_MD, Agent, Bundle, SkillFile
 from core.skills.document.frontmatter import read_frontmatter
 from tests.support.file_sync import KNOWN, memory, skill, table
 from tests.support.rules import learnt, row
@@ -209,3 +209,71 @@ def test_what_cannot_be_read_is_left_out_and_said() -> None:
     assert f"- [r8 v1] x: [x.dmn]({folder}/x.dmn)\n" in block(found, "CLAUDE.md").body
     assert [path for path in found if "skills" in path] == [".claude/skills/refund/SKILL.md"]
     assert [" 'y' " in w or "'x'" in w or "'Bad Name'" in w for w in warnings] == [True] * 3
+
+
+def test_a_skill_that_is_no_text_is_left_out_with_why() -> None:
+    document = SkillFile(data=b"---\nname: refund\n\xff---\n")
+    unread = Bundle(name="refund", files={SKILL_MD: document})
+    found, (why,) = render(replace(KNOWN, skills=(unread, skill("vat"))), Style(CLAUDE))
+    assert "UTF-8" in why
+    assert [path for path in found if "skills" in path] == [".claude/skills/vat/SKILL.md"]
+    headless = Bundle(name="refund", files={SKILL_MD: SkillFile(data=b"no head")})
+    _, (why,) = render(replace(KNOWN, skills=(headless,)), Style(CLAUDE))
+    assert "'refund'" in why
+    assert "UTF-8" not in why
+
+
+@pytest.mark.parametrize(("length", "is_there"), [(59, True), (60, False)])
+def test_a_name_and_its_prefix_are_of_a_name_s_length(length: int, is_there: bool) -> None:
+    known = replace(KNOWN, skills=(skill("a" * length),))
+    found, warnings = render(known, Style(CLAUDE, "shop"))
+    assert any("skills" in path for path in found) == is_there
+    assert len(warnings) == (not is_there)
+
+
+def test_a_skill_of_no_known_version_is_of_the_first() -> None:
+    body = block(outline(AGENTS_MD, versions={}), "AGENTS.md").body
+    assert "- [refund v1] How to refund." in body
+
+
+def test_what_is_no_text_keeps_its_bytes_under_a_prefix() -> None:
+    files = {
+        SKILL_MD: skill("refund").files[SKILL_MD],
+        "references/old.md": SkillFile(data=b"\xffrefund/references/x.md"),
+        "scripts/run.py": SkillFile(data=b"open('refund/references/x.md')"),
+        "references/new.md": SkillFile(data=b"../refund/SKILL.md and refund/other/x.md"),
+    }
+    found = outline(CLAUDE, "shop", skills=(Bundle(name="refund", files=files),))
+    folder = ".claude/skills/shop-refund"
+    for path in ("references/old.md", "scripts/run.py"):
+        part = found[f"{folder}/{path}"]
+        assert isinstance(part, Whole)
+        assert part.file == files[path]
+    assert text(found, f"{folder}/references/new.md") == (
+        "../shop-refund/SKILL.md and refund/other/x.md"
+    )
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        ("paths:\n  - src/**\n  - '*.py'\n", "For files that match src/**, *.py."),
+        ("paths: ' src/** ,,*.py'\n", "For files that match src/**, *.py."),
+        ("paths:\n  - src/**\n  - [nested]\n  - ''\n", "For files that match src/**."),
+        ("paths:\n  a: b\n", ""),
+        ("paths: ''\n", ""),
+        ("", ""),
+    ],
+)
+def test_what_a_skill_is_for_is_a_list_or_a_text(head: str, told: str) -> None:
+    body = block(outline(AGENTS_MD, skills=(skill("refund", head=head),)), "AGENTS.md").body
+    assert ("For files" in body) == bool(told)
+    assert told in body
+
+
+def test_a_rule_for_files_that_cannot_be_named_is_left_out_and_said() -> None:
+    known = replace(KNOWN, skills=(skill("refund", head="paths: 'a b'\n"),))
+    found, (why,) = render(known, Style(CURSOR))
+    assert "'refund'" in why
+    assert [path for path in found if "rules" in path] == [".cursor/rules/orders.mdc"]
+    assert ".cursor/skills/refund/SKILL.md" in found
