@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import cast
+from uuid import UUID
 
 import pytest
-from pydantic import ValidationError
+import structlog.testing
+from pydantic import JsonValue, ValidationError
 
-from core.delivery.platform import PlatformTarget
+from core.delivery.platform import BACKFILL_PAGE, PlatformTarget, Skipped, backfill, routes
 from core.delivery.platform_history import HistoryWriter
 from core.delivery.platform_lists import SkillListWriter, merge, settled
 from core.delivery.platform_names import TABLES, PlatformNames, column_name, table_name
@@ -20,9 +23,9 @@ from core.domain.errors import (
     SourceDown,
     Stale,
 )
-from core.domain.models import Change, HistoryRecord, HistoryStatus, Kind
+from core.domain.models import Change, HistoryRecord, HistoryStatus, Kind, RunEvent
 from core.domain.models.base import Model
-from core.domain.models.deliveries import Delivery, SkillListState
+from core.domain.models.deliveries import Delivery, Route, SkillListState
 from core.domain.ports import ChangeLog, WriteBackRecords
 from tests.support.react import item_change
 
@@ -84,6 +87,7 @@ class _Writer:
         return self._stores.left.get(self._name, ())
 
 
+AT = datetime(2026, 11, 3, tzinfo=UTC)
 APPLIED, FAILED = HistoryStatus.APPLIED, HistoryStatus.FAILED
 
 
@@ -144,6 +148,78 @@ async def test_a_platform_that_says_when_to_come_back_is_asked_then() -> None:
     stores.errors["history"] = SourceDown("slow down", retry_after=7.0)
     sent = await stores.target().deliver(delivery())
     assert (sent.outcome, sent.retry_after) == ("later", 7.0)
+
+
+@pytest.mark.parametrize("event", ["change.applied", "change.erased"])
+async def test_another_kind_of_memory_is_written_to_history_alone(event: str) -> None:
+    stores = Stores(cast("Kind", "PLAYBOOK"), APPLIED)
+    assert await stores.ends(event) == ("done", "written", "")
+    assert stores.asked == [f"{'erase' if event == 'change.erased' else 'write'} history"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "subject"),
+    [
+        ("change.applied", "MEMORY", "t:MEMORY:m1"),
+        ("change.failed", "DMN_RULE", "t:DMN_RULE:m1"),
+        ("change.erased", "SKILL", "t:skills"),  # a tenant's skills are in one order
+        ("change.applied", "AGENT_SKILLS", "t:skills"),
+        ("change.went_stale", "SKILL", "t:skills"),
+        ("change.went_stale", "MEMORY", None),  # of which nothing was written
+        ("change.held", "MEMORY", None),
+    ],
+)
+def test_what_is_on_record_goes_out_in_the_order_of_its_target(
+    name: str, kind: str, subject: str | None
+) -> None:
+    data: dict[str, JsonValue] = {"kind": kind, "target_id": "m1"}
+    event = RunEvent(name=name, tenant_id="t", change_id="c", data=data)
+    assert routes(event) == ([] if subject is None else [Route("platform", name, subject)])
+    assert routes(event.model_copy(update={"change_id": None})) == []
+
+
+def test_an_agent_that_is_not_written_is_warned_of_once() -> None:
+    skipped = Skipped()
+    with structlog.testing.capture_logs() as logs:
+        for agent in ("a", "b", "a"):
+            skipped(agent, "no UUID")
+    assert [(line["event"], line["agent_id"], line["error"]) for line in logs] == [
+        ("platform.skipped", "a", "no UUID"),
+        ("platform.skipped", "b", "no UUID"),
+    ]
+
+
+class Unsent:
+    """Events in pages, and what was sent of them."""
+
+    def __init__(self, *pages: int) -> None:
+        self.pages = pages
+        self.asked: list[tuple[object, ...]] = []
+        self.sent: list[RunEvent] = []
+
+    async def page(
+        self, target: str, *, tenant_id: str | None, since: datetime | None, after: int, limit: int
+    ) -> tuple[Sequence[RunEvent], int | None]:
+        self.asked.append((target, tenant_id, since, after, limit))
+        ids = ("none", str(UUID(int=1)))
+        events = [RunEvent(name="change.applied", change_id="c", data={"agent_id": ids[n % 2]})
+                  for n in range(self.pages[after])]  # fmt: skip
+        return events, after + 1 if after + 1 < len(self.pages) else None
+
+    async def send(self, events: Sequence[RunEvent], given: object) -> int:
+        assert given is routes
+        self.sent += events
+        return len(events) - 1  # one of each page had been written
+
+
+async def test_what_never_went_out_is_sent_page_by_page() -> None:
+    unsent = Unsent(4, 3)
+    asked = {"tenant_id": "t", "since": AT}
+    assert await backfill(unsent, **asked, dry_run=True) == (7, 4)  # type: ignore[arg-type]
+    assert unsent.sent == []
+    assert await backfill(unsent, **asked, dry_run=False) == (5, 4)  # type: ignore[arg-type]
+    assert len(unsent.sent) == 7
+    assert unsent.asked == [("platform", "t", AT, after, BACKFILL_PAGE) for after in (0, 1)] * 2
 
 
 class Platform(Model):
