@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import cast
 
@@ -26,3 +27,24 @@ def session_of(
 ) -> Session:
     """Return the session of a principal over these stores."""
     return Session(app_of(stores, **(parts or {})), who or principal())
+
+
+class Asked:
+    """A store that gives set answers by the name of a method; `calls` is what it was asked."""
+
+    def __init__(self, **answers: object) -> None:
+        self.answers = answers
+        self.calls: list[tuple[str, tuple[object, ...], dict[str, object]]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., Awaitable[object]]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        async def answer(*args: object, **given: object) -> object:
+            self.calls.append((name, args, given))
+            found = self.answers.get(name)
+            if isinstance(found, Exception):
+                raise found
+            return found
+
+        return answer

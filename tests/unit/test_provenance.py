@@ -135,6 +135,26 @@ def test_what_others_wrote_between_two_changes_is_theirs() -> None:
     assert steps_of([made(3)], [("x", "y")], "y")[0] == Step("x", OLDER)
 
 
+def test_a_change_that_leaves_a_text_alone_is_no_step_of_it() -> None:
+    changes = [made(1), made(2), made(3)]
+    pairs = [(None, "ours"), ("ours", "ours"), ("ours", None)]
+    assert steps_of(changes[:2], pairs[:2], "ours") == [Step("ours", 0)]
+    assert steps_of(changes, pairs, "now")[1:] == [Step(None, 2), Step("now", OTHERS)]
+    outside = [made(1), made(2, Origin.OUTSIDE)]
+    assert steps_of(outside, [(None, "ours"), ("ours", "x")], "x")[1] == Step("x", OTHERS)
+
+
+def test_what_was_deleted_and_learnt_again_is_of_the_version_that_brought_it() -> None:
+    first, again = "a\nb", "b\nc"
+    hashes = [sha256(text.encode()) for text in (first, again)]
+    steps = [Step(hashes[0], 0), Step(None, 1), Step(hashes[1], 2)]
+    data = dict(zip(hashes, (first.encode(), again.encode()), strict=True))
+    told = followed(PLAIN, [made(1), made(2), made(3)], steps, data)
+    assert parts(told) == [(1, 2, Source.VERSION, 3)]
+    lost = followed(PLAIN, [made(1), made(2), made(3)], [Step("lost", 0), *steps[1:]], data)
+    assert parts(lost) == [(1, 2, Source.OLDER, None)]
+
+
 def test_a_restored_version_gives_lines_back_to_whoever_brought_them() -> None:
     back = made(3, Origin.PERSON, None)
     told = follow([made(1), made(2), back], ["a\nb", "x", "a\nb"])
@@ -147,8 +167,10 @@ def test_a_restored_version_gives_lines_back_to_whoever_brought_them() -> None:
 @pytest.mark.parametrize("text", ["x" * (MAX_TEXT + 1), "\n" * (MAX_LINES + 1)])
 def test_what_is_too_large_is_not_followed_and_says_so(text: str) -> None:
     told = follow([made(1)], [text])
-    assert {part.source for part in told.parts} == {Source.UNREAD}
+    assert parts(told) == [(1, text.count("\n") or 1, Source.UNREAD, None)]
     assert told.lines == ()
+    most = follow([made(1)], [text[:-1]])
+    assert parts(most)[0] == (1, len(most.lines), Source.VERSION, 1)
     again = follow([made(1), made(2)], [text, "short"])
     assert parts(again) == [(1, 1, Source.OLDER, None)]
 
