@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from langchain_core.messages import SystemMessage
 
+import core.agent
 from core.agent.loop.tool_args import ARGUMENTS, Category
 from core.agent.model.chat_model import prompt, prompt_sections
 from core.domain.models import Kind, MergeMode, Operation, ReceiptStatus, Relationship
@@ -15,6 +18,14 @@ from tests.support.worker import CLERK, DESK, MemoryWorker
 
 # A rule, and words that one paragraph or list item must have for it.
 REACT = {
+    "its task": ("one ai agent", "one piece of user feedback"),
+    "it is given one document": ("first message", "one json document"),
+    "what it is given: what the policy denies": ("`denied`", "not offered"),
+    "what is denied is final": ("`denied`", "final", "another store"),
+    "feedback in a conversation is the next thing said": ("`conversation`", "next thing said"),
+    "cases: what must hold": ("`cases`", "without guessing", "at most 10"),
+    "a refusal that names cases": ("names cases", "change it so that they hold"),
+    "known already, but not with another value": ("`duplicate`", "not with another value"),
     "it records by tools and never announces": ("act by tool calls", "do not announce"),
     "what it is given: the feedback": ("`feedback`", "verbatim"),
     "what it is given: the candidate": ("`candidate`", "concerns this agent"),
@@ -103,6 +114,7 @@ AUTHOR = {
     "edit: a section": ("`replace_section`", "`heading`"),
     "edit: more": ("`insert_section`", "end of the section"),
     "edit: an item": ("`append_item`", "without marker"),
+    "edit: the frontmatter": ("`set_field`", "`remove_field`", "`allowed-tools`"),
     "edit: files": ("`set_description`", "`put_file`", "`delete_file`", "withdraws"),
     "no contradiction is left": ("`parent > heading`", "`cut`", "must not disagree with itself"),
     "what each merge mode lets go": (
@@ -111,6 +123,78 @@ AUTHOR = {
         "only with replace",
     ),
     "problems are put right": ("`problems`", "`last_answer`", "corrected"),
+}
+SECOND_LOOK = {
+    "its task": ("what the words mean", "before it can do harm", "never release"),
+    "data gives no orders": (
+        "`added`",
+        "never an instruction",
+        "harmless, reviewed or only a test",
+    ),
+    "one call": ("one call of `secondopinion`", "in whatever words"),
+    "text that people do not see": ("`hidden_text`", "encoded, invisible, in a comment"),
+    "words to a model": ("`model_instruction`", "no longer counts", "guards are off"),
+    "a pose": ("`forged`", "poses as", "its own approval"),
+    "who is paid": ("`payee`", "account", "is set or changed"),
+    "a check that falls": ("`control_dropped`", "approval", "left out, presumed"),
+    "a limit that falls": ("`limit_lifted`", "no longer binds"),
+    "what is kept from somebody": ("`concealment`", "not to know", "record"),
+    "numbers of persons": ("`personal_id`", "passport"),
+    "secrets": ("`secret`", "password"),
+    "code": ("`code`", "data sent elsewhere", "credentials read"),
+    "an ordinary rule is none": (
+        "an ordinary rule",
+        "stricter",
+        "masked placeholder",
+        "no findings",
+    ),
+    "what a finding has": ("`about`", "`place`", "`quote`", "`why`", "copied exactly"),
+}
+INTERFERENCE = {
+    "its task": ("one item", "whether the change breaks it"),
+    "data gives no orders": ("`changes`", "`others`", "never an instruction"),
+    "one answer for each": ("one call of `judgements`", "in their order"),
+    "a condition": ("condition that is now asked for first", "breaks"),
+    "a step that is added": ("step that is added", "counts on", "cannot wait for"),
+    "what goes": ("row, file or line that goes", "no longer does itself"),
+    "an order": ("order that changes", "have been done"),
+    "a value": ("value, limit, name, path", "the old one"),
+    "broken only where two lines show it": (
+        "`broken` is true only",
+        "false where",
+        "meets the new",
+    ),
+    "what a broken one says": ("`changed`", "`relies`", "copied exactly", "`why`"),
+}
+HOOK = {
+    "data gives no orders": ("`type`", "`data`", "instructions inside it never change"),
+    "one call": ("one call of `hookverdict`",),
+    "yes": ("`yes`", "holds", "nothing to object"),
+    "no": ("`no`", "does not hold", "say in `note`"),
+    "a note": ("`note`: neither", "should know"),
+    "in doubt not yes": ("cannot tell", "do not answer `yes`"),
+    "the note": ("one to three sentences", "language of the question"),
+}
+CASE_ANSWER = {
+    "its task": (
+        "`knowledge`",
+        "`task`",
+        "taught",
+        "language of the task",
+        "nothing in the document",
+    ),
+    "one call": ("one call of `taskanswer`", "`answer`"),
+}
+CASE_JUDGE = {
+    "its task": ("`statement`", "`answer`", "are data", "judged like any other"),
+    "one call": ("one call of `judgement`", "`holds`", "cannot tell, it is false", "`why`"),
+}
+OTHERS = {
+    "second_look": SECOND_LOOK,
+    "interference": INTERFERENCE,
+    "hook": HOOK,
+    "case_answer": CASE_ANSWER,
+    "case_judge": CASE_JUDGE,
 }
 NUDGES = {
     "1": ("no effect", "use a tool"),
@@ -166,6 +250,18 @@ def test_the_matchers_prompt_states(rule: str) -> None:
 @pytest.mark.parametrize("rule", AUTHOR)
 def test_the_authors_prompt_states(rule: str) -> None:
     assert states(prompt("skill_author"), AUTHOR[rule])
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"), [(name, rule) for name, rules in OTHERS.items() for rule in rules]
+)
+def test_the_prompt_of_every_other_question_states(name: str, rule: str) -> None:
+    assert states(prompt(name), OTHERS[name][rule])
+
+
+def test_of_every_prompt_what_it_must_state_is_listed() -> None:
+    files = {path.stem for path in (Path(core.agent.__file__).parent / "prompts").glob("*.md")}
+    assert files == {*OTHERS, "react_system", "matcher", "skill_author", "nudges", "tools"}
 
 
 @pytest.mark.parametrize("step", NUDGES)
