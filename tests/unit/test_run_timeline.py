@@ -79,6 +79,7 @@ async def test_each_message_stands_at_the_event_that_it_is_of() -> None:
         event("tool.called", 0, key="c1:1:1:0"),
         event("feedback.claimed"),
         turn(2),
+        event("run.finished", 0, generation=1),
         c1_1=[
             said(0, "begin", START),
             said(1, "asks"),
@@ -94,6 +95,7 @@ async def test_each_message_stands_at_the_event_that_it_is_of() -> None:
         ("tool.called", ["answer"]),
         ("feedback.claimed", []),
         ("model.called", ["done"]),
+        ("run.finished", []),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Services: the role that each call needs, whose data it is about, and in whose name it is done."""
+"""Services: whose data a call is about, and in whose name it is done."""
 
 from __future__ import annotations
 
@@ -36,26 +36,17 @@ from core.domain.models import (
 )
 from core.domain.models.access import AccessToken, Principal, Role, TokenKind
 from core.domain.models.audit import CallFilter
-from core.domain.models.cases import CaseFilter
 from core.domain.models.deliveries import Delivered, DeliveryFilter
-from core.domain.models.effect import Action, EffectFilter, Proposal, ProposalStatus
+from core.domain.models.effect import Action, Proposal, ProposalStatus
 from core.domain.models.views import Cause as Behind
-from core.domain.models.views import KnowledgeFilter, Made
+from core.domain.models.views import Made
 from core.entrypoints.service.agent_files import AgentFiles
-from core.entrypoints.service.agent_knowledge import AgentKnowledge
-from core.entrypoints.service.cases import CasesService
 from core.entrypoints.service.changes import ChangesService
-from core.entrypoints.service.context import ContextService
 from core.entrypoints.service.costs import MOST_DAYS, CostsService
 from core.entrypoints.service.deliveries import DeliveriesService
 from core.entrypoints.service.effect import EffectService
-from core.entrypoints.service.events import EventsService
-from core.entrypoints.service.graph.service import GraphService
 from core.entrypoints.service.history import HistoryService
-from core.entrypoints.service.knowledge import KnowledgeService
-from core.entrypoints.service.overview import OverviewService
 from core.entrypoints.service.review_view.shown import Side
-from core.entrypoints.service.run import RunService
 from core.entrypoints.service.search import SearchService
 from core.entrypoints.service.session import Session
 from core.entrypoints.service.signed_in import SignedInService
@@ -70,88 +61,7 @@ ANYWHERE = principal(None)
 CHANGE = item_change(Kind.MEMORY, "m", "m", "x").model_copy(update={"tenant_id": "t"})
 FOREIGN = CHANGE.model_copy(update={"tenant_id": "u"})
 
-Call = Callable[[Session], Awaitable[object]]
-READ, SUBMIT, REVIEW, OPERATE = Role.READ, Role.SUBMIT, Role.REVIEW, Role.OPERATE
-PEOPLE: Mapping[str, tuple[Role, Call]] = {
-    "cases.page": (READ, lambda s: CasesService(s).page(CaseFilter(), limit=1)),
-    "cases.get": (READ, lambda s: CasesService(s).get("c")),
-    "cases.overview": (READ, lambda s: CasesService(s).overview(CaseFilter())),
-    "cases.counts": (READ, lambda s: CasesService(s).counts([])),
-    "cases.coverage": (READ, lambda s: CasesService(s).coverage("i")),
-    "cases.add": (REVIEW, lambda s: CasesService(s).add("i", None)),  # type: ignore[arg-type]
-    "cases.edit": (REVIEW, lambda s: CasesService(s).edit("c", None)),  # type: ignore[arg-type]
-    "cases.disable": (REVIEW, lambda s: CasesService(s).disable("c", reason="r")),
-    "cases.run": (REVIEW, lambda s: CasesService(s).run(CaseFilter())),
-    "changes.page": (READ, lambda s: ChangesService(s).page(ChangeFilter(), limit=1)),
-    "changes.get": (READ, lambda s: ChangesService(s).get("c")),
-    "changes.next": (READ, lambda s: ChangesService(s).next()),
-    "changes.review_view": (READ, lambda s: ChangesService(s).review_view("c")),
-    "changes.file": (READ, lambda s: ChangesService(s).file("c", "p", Side.AFTER)),
-    "changes.approve": (REVIEW, lambda s: ChangesService(s).approve("c", seen="")),
-    "changes.allow": (REVIEW, lambda s: ChangesService(s).allow("c", reason="r")),
-    "changes.reject": (REVIEW, lambda s: ChangesService(s).reject("c", reason="r", seen="")),
-    "changes.edit": (REVIEW, lambda s: ChangesService(s).edit("c", Edited(content="x"), seen="")),
-    "changes.texts": (REVIEW, lambda s: ChangesService(s).texts("c")),
-    "changes.edit_texts": (REVIEW, lambda s: ChangesService(s).edit_texts("c", {}, seen="")),
-    "changes.refresh": (REVIEW, lambda s: ChangesService(s).refresh("c")),
-    "changes.keep_both": (REVIEW, lambda s: ChangesService(s).keep_both("c", seen="")),
-    "changes.revert": (REVIEW, lambda s: ChangesService(s).revert("c", reason="r")),
-    "costs.by_day": (READ, lambda s: CostsService(s).by_day()),
-    "costs.budgets": (READ, lambda s: CostsService(s).budgets()),
-    "costs.of_change": (READ, lambda s: CostsService(s).of_change("c")),
-    "deliveries.page": (READ, lambda s: DeliveriesService(s).page(DeliveryFilter(), limit=1)),
-    "deliveries.get": (READ, lambda s: DeliveriesService(s).get("d")),
-    "deliveries.replay": (OPERATE, lambda s: DeliveriesService(s).replay("d")),
-    "effect.page": (READ, lambda s: EffectService(s).page(EffectFilter())),
-    "effect.overview": (READ, lambda s: EffectService(s).overview(EffectFilter())),
-    "effect.accept": (REVIEW, lambda s: EffectService(s).accept("p")),
-    "effect.dismiss": (REVIEW, lambda s: EffectService(s).dismiss("p")),
-    "events.watch": (READ, lambda s: EventsService(s).watch(None)),
-    "events.of_feedback": (READ, lambda s: EventsService(s).of_feedback("f", None)),
-    "files.known": (READ, lambda s: AgentFiles(s, AGENT).known()),
-    "files.cause_of": (READ, lambda s: AgentFiles(s, AGENT).cause_of(Key(Kind.MEMORY, "m"))),
-    "graph.graph": (READ, lambda s: GraphService(s).graph()),
-    "history.page": (READ, lambda s: HistoryService(s).page(HistoryFilter(), limit=1)),
-    "history.get": (READ, lambda s: HistoryService(s).get("h")),
-    "history.calls": (OPERATE, lambda s: HistoryService(s).calls(CallFilter(), limit=1)),
-    "knowledge.page": (READ, lambda s: KnowledgeService(s).page(KnowledgeFilter())),
-    "knowledge.get": (READ, lambda s: KnowledgeService(s).get("i")),
-    "knowledge.file": (READ, lambda s: KnowledgeService(s).file("i", "p")),
-    "knowledge.versions": (READ, lambda s: KnowledgeService(s).versions("i")),
-    "knowledge.provenance": (READ, lambda s: KnowledgeService(s).provenance("i")),
-    "knowledge.restore": (REVIEW, lambda s: KnowledgeService(s).restore("i", 1)),
-    "overview.overview": (READ, lambda s: OverviewService(s).overview()),
-    "run.timeline": (READ, lambda s: RunService(s).timeline("f")),
-    "signed_in.list": (OPERATE, lambda s: SignedInService(s).list()),
-    "signed_in.end": (OPERATE, lambda s: SignedInService(s).end("s")),
-    "work.state": (READ, lambda s: WorkService(s).state()),
-    "work.pause": (OPERATE, lambda s: WorkService(s).pause("r")),
-    "work.resume": (OPERATE, lambda s: WorkService(s).resume()),
-}
-AGENTS_TOO: Mapping[str, tuple[Role, Call]] = {
-    "context.context": (READ, lambda s: ContextService(s).context("a", "x")),
-    "search.search": (READ, lambda s: SearchService(s).search("x")),
-    "use.agent": (READ, lambda s: AgentKnowledge(s).agent("a")),
-    "use.search_memories": (READ, lambda s: AgentKnowledge(s).search_memories("a", "x")),
-    "use.evaluate_decision": (READ, lambda s: AgentKnowledge(s).evaluate_decision("a", "n", {})),
-    "use.tables": (READ, lambda s: AgentKnowledge(s).tables("a")),
-    "use.skills": (READ, lambda s: AgentKnowledge(s).skills("a")),
-    "use.skill": (READ, lambda s: AgentKnowledge(s).skill("a", "n")),
-    "use.load_skill": (READ, lambda s: AgentKnowledge(s).load_skill("a", "n")),
-    "use.report_outcome": (READ, lambda s: AgentKnowledge(s).report_outcome("a", [], True)),
-    "use.give_feedback": (SUBMIT, lambda s: AgentKnowledge(s).give_feedback("a", "x")),
-}
-
-
-@pytest.mark.parametrize("name", [*PEOPLE, *AGENTS_TOO])
-async def test_each_call_needs_its_role_before_anything_is_looked_up(name: str) -> None:
-    role, call = {**PEOPLE, **AGENTS_TOO}[name]
-    everything_else = principal("t", *(set(Role) - {role}))
-    with pytest.raises(Forbidden, match=role.value):
-        await call(session_of(everything_else))
-    if name in PEOPLE:
-        with pytest.raises(Forbidden, match="agent"):
-            await call(session_of(principal("t", role, agent_id="a")))
+READ, REVIEW, OPERATE = Role.READ, Role.REVIEW, Role.OPERATE
 
 
 @pytest.mark.parametrize(

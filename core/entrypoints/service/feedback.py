@@ -69,15 +69,16 @@ class FeedbackService:
         pieces = [piece.model_copy(update=roles) for piece in masked]
         if key is not None:
             pieces = [self._with_id(piece, f"{key} {index}") for index, piece in enumerate(pieces)]
-        tenants = list(dict.fromkeys(piece.tenant_id for piece in pieces))
+        tenants = {piece.tenant_id for piece in pieces}
         if len(tenants) != 1:
             raise InvalidInput(
                 Message("feedback.several_tenants"),
                 hint=Message("feedback.one_by_one"),
             )
-        await self._see_agents(pieces, tenants[0])
+        (tenant,) = tenants
+        await self._see_agents(pieces, tenant)
         try:
-            stored = await self.session.stores.inbox.add(f"api/{tenants[0]}", pieces)
+            stored = await self.session.stores.inbox.add(f"api/{tenant}", pieces)
         except InvalidInput as error:  # a known id with other content
             raise Refused(error.message, hint=error.hint) from error
         return [

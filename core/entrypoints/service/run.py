@@ -139,9 +139,7 @@ class _Threads:
 
 def _position_of(thread: str, said: Said) -> str:
     """Return the position of a message; a nudge, or an answer to no real call, is its turn's."""
-    if said.speaker is Speaker.TOOL and said.key:
-        return said.key
-    return f"{thread}:{said.ordinal}"
+    return said.key or f"{thread}:{said.ordinal}"
 
 
 def _position(event: RunEvent) -> str:
