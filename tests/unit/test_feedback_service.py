@@ -32,13 +32,30 @@ class Inbox(MemoryInbox):
         return await super().add(source, pieces)
 
 
+class Agents(MemoryAgents):
+    """Agents, with how they were looked up."""
+
+    def __init__(self, agents: Sequence[Agent]) -> None:
+        super().__init__(agents)
+        self.asked: set[str] = set()
+
+    async def get(self, tenant_id: str, agent_id: str) -> Agent:
+        self.asked.add("one")
+        return await super().get(tenant_id, agent_id)
+
+    async def list(self, tenant_id: str | None = None) -> Sequence[Agent]:
+        found = await super().list(tenant_id)
+        self.asked = {f"all of {tenant_id}"}
+        return found
+
+
 class World:
     """Agents of two tenants, and an inbox; `did` is what was asked of the other parts."""
 
     def __init__(self) -> None:
         many = (f"a{n}" for n in range(30))
         agents = [Agent(id=name, tenant_id="t", name=name) for name in ("a", "b", *many)]
-        self.agents = MemoryAgents([*agents, Agent(id="c", tenant_id="u", name="C")])
+        self.agents = Agents([*agents, Agent(id="c", tenant_id="u", name="C")])
         self.inbox = Inbox()
         self.did: list[object] = []
         self.refusal: InvalidInput | None = None
@@ -176,6 +193,7 @@ async def test_all_that_is_wrong_is_told_and_nothing_is_taken(world: World, wron
     with pytest.raises(error) as alone:
         await world.service().add([make(0)], None)
     assert alone.value.hint == ""  # type: ignore[attr-defined]
+    assert "items." not in alone.value.message  # type: ignore[attr-defined]
     for count, told, more in ((1, 1, 0), (20, 20, 0), (21, 20, 1), (25, 20, 5)):
         with pytest.raises(error) as refused:
             await world.service().add([entry(), *(make(n) for n in range(count))], None)
@@ -187,10 +205,21 @@ async def test_all_that_is_wrong_is_told_and_nothing_is_taken(world: World, wron
     assert world.pieces == []
 
 
-@pytest.mark.parametrize("count", [1, 20, 21, 30])
-async def test_each_agent_that_is_named_is_looked_up(world: World, count: int) -> None:
+async def test_what_is_no_object_is_refused(world: World) -> None:
+    for wrong in ("text", 7, None, ["x"]):
+        with pytest.raises(InvalidInput):
+            await world.service().add([wrong], None)
+
+
+@pytest.mark.parametrize(
+    ("count", "asked"), [(1, "one"), (20, "one"), (21, "all of t"), (30, "all of t")]
+)
+async def test_of_many_agents_all_are_looked_up_at_once(
+    world: World, count: int, asked: str
+) -> None:
     known = [entry(f"a{n}") for n in range(count)]
     assert len(await world.service().add(known, None)) == count
+    assert world.agents.asked == {asked}
     with pytest.raises(NotFound, match="nobody"):
         await world.service().add([*known, entry("nobody")], None)
 

@@ -72,6 +72,7 @@ class Asker:
 
 
 async def change_of(change_id: str) -> Change:
+    assert change_id, "a change without an id is not looked up"
     if change_id != CHANGE.id:
         raise NotFound("no such change")
     return CHANGE
@@ -104,7 +105,7 @@ async def test_an_event_is_told_with_its_ids_its_moment_and_a_link() -> None:
     }  # fmt: skip
     assert None not in dict(data["state"]).values()  # type: ignore[arg-type, call-overload]
     bare = RunEvent(name="queue.paused", tenant_id="t")
-    notice, data = await told(hook(content=False), bare)
+    notice, data = await told(hook(), bare)
     assert notice.at == AT
     assert "url" not in data
     asker = Asker()
@@ -328,6 +329,8 @@ def test_prose_is_a_note_where_prose_is_wanted(text: str, answer: HookAnswer) ->
 def test_a_decision_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"maybe|1"):
         read_answer(text)
+    with pytest.raises(ValueError, match=f"{'x' * 39}…"):
+        read_answer(f'{{"decision": "{"x" * 41}"}}')
 
 
 def test_an_answer_nested_too_deeply_is_a_note() -> None:

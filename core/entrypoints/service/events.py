@@ -81,13 +81,13 @@ class EventsService:
                     if placed.event.name in _ENDS or placed.event.name == "feedback.claimed":
                         end_is_told = placed.event.name in _ENDS
                 if piece is not None and piece.status.is_end and reading.is_through:
-                    ended_at = ended_at or now()
+                    ended_at = now() if ended_at is None else ended_at
                     if end_is_told or now() - ended_at >= LATE_SECONDS:
                         yield Ended(piece=piece, hooks=await self._hooks_said(feedback_id))
                         return
                 else:
                     ended_at = None
-                await reading.wait(bell, LATE_SECONDS if ended_at else FALLBACK_SECONDS)
+                await reading.wait(bell, FALLBACK_SECONDS if ended_at is None else LATE_SECONDS)
 
     async def _hooks_said(self, feedback_id: str) -> tuple[HookSaid, ...]:
         """Return what hooks said, once those have that are waited for, or their time is over."""
