@@ -312,6 +312,14 @@ async def test_a_hook_asked_once_is_asked_again_about_another_outcome() -> None:
     assert (len(asker.came), outbox.calls) == (6, 6)
 
 
+async def test_a_hook_is_asked_each_time_unless_it_says_once() -> None:
+    outbox, asker = Recorded(), Asker(said(HOLD))
+    each = asked(outbox, (hook(event=BEFORE), asker))
+    for _ in range(2):
+        await each(CHANGE)
+    assert (len(asker.came), outbox.calls) == (2, 2)
+
+
 @pytest.mark.parametrize(
     ("text", "answer"),
     [
