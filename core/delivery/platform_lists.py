@@ -156,12 +156,12 @@ class _Column:
 
     async def read(self) -> bool:
         """Read it, and return whether there is such a row."""
-        found = await self._rows.read(self._table, self._where, ("skills",))
-        if not found:
+        row = next(iter(await self._rows.read(self._table, self._where, ("skills",))), None)
+        if row is None:
             return False
-        self.is_missing = "skills" not in found[0]
+        self.is_missing = "skills" not in row
         if not self.is_missing:
-            self._value = found[0]["skills"]
+            self._value = row["skills"]
             self.names = _names(self._value)
         return True
 

@@ -75,6 +75,7 @@ class World:
         self.listing: list[str] = []
         self.tenant: frozenset[str] = frozenset()
         self.asked: list[tuple[SkillListRequest, SubmitContext]] = []
+        self.coming: list[frozenset[str]] = []  # as noted when each change was asked for
         self.status = ReceiptStatus.APPLIED
         self.skipped: list[tuple[str, str]] = []
 
@@ -101,6 +102,7 @@ class World:
     async def submit(self, request: ChangeRequest, context: SubmitContext) -> Receipt:
         assert isinstance(request, SkillListRequest)
         self.asked.append((request, context))
+        self.coming.append(self.lists[TENANT, "a1"].coming)
         return Receipt(status=self.status, message="said")
 
     def known(self, ours: str, theirs: str, agent_id: str = "a1", **more: str) -> None:
@@ -270,6 +272,28 @@ async def test_what_the_platform_changed_comes_back_name_by_name() -> None:
     assert (state.ours, state.theirs) == (_names("a x y"), _names("a x y"))
     assert (state.coming, state.left) == (frozenset(), frozenset())
     assert state.revision == 2
+
+
+@pytest.mark.parametrize(
+    ("there", "coming"), [("a,b,x", "x"), ("a", "b"), ("x", "a b x"), ("a,b", "")]
+)
+async def test_what_is_to_come_back_is_noted_before_it_is_asked_for(
+    there: str, coming: str
+) -> None:
+    world = World(there, "a", "b")
+    world.known("a b", "a b")
+    await world.write(listing("", ""))
+    assert set(world.coming) == ({_names(coming)} if coming else set())
+    assert world.lists[TENANT, "a1"].coming == frozenset()
+
+
+async def test_a_tenant_s_list_is_noted_though_nothing_is_written() -> None:
+    world = World("s", "s")
+    world.tenant = _names("s")
+    world.platform.skills_of("tenants")["skills"] = ["s"]
+    await world.write(skill())
+    state = world.lists[TENANT, ""]
+    assert (state.ours, state.theirs, state.revision) == (_names("s"), _names("s"), 1)
 
 
 @pytest.mark.parametrize(
