@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import cast
+
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 
-from core.domain.errors import ModelDown
+from core.agent.budgets import Budgets, Meter
+from core.domain.errors import BudgetUsedUp, ModelDown
 from core.domain.models import FeedbackStatus, NewFeedback, VerdictStatus
-from core.polling_manager import fetch_feedback_task, process_feedback
+from core.polling_manager import decide, fetch_feedback_task, process_feedback
 from core.testing.scripted_model import calls, says
 from tests.support.list_source import ListSource
 from tests.support.worker import CLERK, DESK, MemoryWorker
@@ -138,3 +142,78 @@ async def test_a_job_whose_feedback_is_gone_ends_quietly(
     await process_feedback("gone", deps=worker.deps)
     assert worker.happened() == []
     assert "feedback.skipped" in "".join(capsys.readouterr())
+
+
+def told(worker: MemoryWorker, *names: str) -> list[dict[str, object]]:
+    """Return the data of the events of these names."""
+    assert {(e.tenant_id, e.feedback_id) for e in worker.journal.events} == {
+        ("t", "feedback-000001")
+    }  # fmt: skip
+    return [event.data for event in worker.journal.events if event.name in names]
+
+
+async def test_each_attempt_is_told_with_when_the_next_one_is() -> None:
+    worker = MemoryWorker([ModelDown("overloaded"), LEARN, says("done")])
+    await worker.tell("원화로 적어 주세요")
+    assert told(worker, "feedback.claimed", "feedback.retried", "feedback.finished") == [
+        {"attempt": 1},
+        {"error": "…", "delay": 1.0},
+        {"attempt": 2},
+        {"status": "completed", "error": None},
+    ]
+    dead = MemoryWorker([ModelDown("down")] * 3)
+    await dead.tell("원화로 적어 주세요")
+    assert [one["delay"] for one in told(dead, "feedback.retried")] == [1.0, 2.0]
+    (end,) = told(dead, "feedback.finished")
+    assert (end["status"], "gave up after 3 attempts" in str(end["error"])) == ("dead", True)
+
+
+async def test_whom_a_piece_was_matched_to_is_told() -> None:
+    parts = [{"agent_id": one.id, "content": "x", "intent_hint": ""} for one in (CLERK, DESK)]
+    match = calls(("MatchAnswer", {"agents": parts}))
+    worker = MemoryWorker([match, NOTHING, NOTHING])
+    await worker.tell("둘 다", CLERK.id, DESK.id)
+    assert told(worker, "feedback.matched") == [{"agents": "clerk, desk"}]
+
+
+class UsedUp:
+    """Budgets that are used up."""
+
+    async def require(self, tenant_id: str) -> None:
+        assert tenant_id == "t"
+        raise BudgetUsedUp("the budget of today is used up", retry_after=100.0)
+
+
+async def test_a_tenant_without_budget_waits_and_is_told_once() -> None:
+    worker = MemoryWorker([LEARN, says("done")])
+    meter = Meter(budgets=cast("Budgets", UsedUp()))
+    deps = replace(worker.deps, react=replace(worker.deps.react, meter=meter))
+    piece = NewFeedback(tenant_id="t", agent_ids=(CLERK.id,), content="원화로")
+    ((feedback_id, _),) = await worker.inbox.add("test", [piece])
+    for _ in range(2):
+        await process_feedback(feedback_id, deps=deps)
+    assert worker.happened() == ["feedback.held_back"]
+    ((held,)) = told(worker, "feedback.held_back")
+    assert held["delay"] == 100.0
+    waiting = await worker.inbox.get(feedback_id)
+    assert (waiting.status, waiting.attempts) == (FeedbackStatus.QUEUED, 0)
+    assert "used up" in (waiting.error or "")
+    assert worker.model.seen == []
+    assert (await worker.work(feedback_id)).status is FeedbackStatus.COMPLETED
+
+
+async def test_a_piece_can_be_decided_without_being_taken_from_the_inbox() -> None:
+    worker = MemoryWorker([LEARN, says("done")])
+    piece = NewFeedback(tenant_id="t", agent_ids=(CLERK.id,), content="원화로")
+    ((feedback_id, _),) = await worker.inbox.add("test", [piece])
+    feedback = await worker.inbox.get(feedback_id)
+    (verdict,) = await decide(feedback, deps=worker.deps)
+    assert verdict.status is VerdictStatus.COMPLETED
+    unknown = feedback.model_copy(update={"agent_ids": ("nobody",)})
+    (failed,) = await decide(unknown, deps=worker.deps)
+    assert (failed.status, "nobody" in failed.reason) == (VerdictStatus.FAILED, True)
+
+
+async def test_a_piece_is_allowed_up_to_its_longest() -> None:
+    feedback = await MemoryWorker([NOTHING]).tell("x" * 1000)
+    assert feedback.status is FeedbackStatus.NO_ACTION
