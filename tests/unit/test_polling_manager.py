@@ -31,6 +31,8 @@ async def test_a_lesson_completes_the_feedback() -> None:
     ] == ["원화로"]
     assert worker.happened()[0] == "feedback.claimed"
     assert worker.happened()[-1] == "feedback.finished"
+    (candidate,) = await worker.runs.candidates(feedback.id)
+    assert (candidate.epoch, candidate.generation) == (1, 1)  # it was started once
 
 
 async def test_nothing_to_learn_is_an_end_of_its_own() -> None:

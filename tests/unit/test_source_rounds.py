@@ -101,6 +101,7 @@ class Stores:
         return [(f"f{one.id}", one.id not in self.known_ids) for one in pieces]
 
     async def known(self, source: str, source_ids: Sequence[str]) -> frozenset[str]:
+        assert all(source_ids), "a piece without an id is known by none"
         if "odd" in source_ids:
             raise InvalidInput("no id that can be stored")
         return frozenset(source_ids) & self.known_ids
