@@ -302,7 +302,7 @@ def test_texts_are_told_whole_up_to_a_length() -> None:
         assert (turn.cut, turn.calls[0].cut, answer.cut) == (is_cut,) * 3
 
 
-async def test_a_text_is_compared_with_items_of_its_kind_and_missing_ones_are_named() -> None:
+async def test_a_text_is_compared_with_items_of_its_kind_and_missing_ones_named() -> None:
     bench = Bench([])
     xml = learnt(row("> 100", "team lead"), name="approval").xml
     for kind, item, text in (

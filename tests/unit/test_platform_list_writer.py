@@ -237,7 +237,7 @@ async def test_a_list_that_the_platform_does_not_have_is_told(table: str) -> Non
     assert world.skipped == []
 
 
-async def test_an_agent_that_the_platform_refuses_is_warned_of_and_a_tenant_is_not() -> None:
+async def test_an_agent_that_the_platform_refuses_is_warned_of_a_tenant_is_not() -> None:
     world = World("", "s")
     world.tenant = _names("s")
     world.platform.refused = {"users"}

@@ -144,7 +144,7 @@ def test_a_change_that_leaves_a_text_alone_is_no_step_of_it() -> None:
     assert steps_of(outside, [(None, "ours"), ("ours", "x")], "x")[1] == Step("x", OTHERS)
 
 
-def test_what_was_deleted_and_learnt_again_is_of_the_version_that_brought_it() -> None:
+def test_what_was_deleted_and_learnt_again_is_of_the_version_that_did() -> None:
     first, again = "a\nb", "b\nc"
     hashes = [sha256(text.encode()) for text in (first, again)]
     steps = [Step(hashes[0], 0), Step(None, 1), Step(hashes[1], 2)]
