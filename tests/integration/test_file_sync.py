@@ -140,6 +140,15 @@ async def test_without_the_record_what_is_as_it_should_be_is_ours(target: Target
         await target.sync()
 
 
+async def test_without_the_record_a_binary_file_is_found_to_be_ours(target: Target) -> None:
+    bundle = skill("refund")
+    files = {**bundle.files, "assets/a.png": SkillFile(data=b"\x89\xff")}
+    known = replace(KNOWN, skills=(bundle.model_copy(update={"files": files}),))
+    await target.sync(known)
+    (target.root / PATH).unlink()
+    assert (await target.sync(known)).written == []
+
+
 async def test_a_skill_that_people_had_before_stays_when_it_goes(target: Target) -> None:
     for path, file in KNOWN.skills[0].files.items():
         target.write(f".claude/skills/refund/{path}", file.data.decode())
