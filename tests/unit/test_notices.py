@@ -80,6 +80,7 @@ def test_all_that_is_known_is_a_line_each_in_order() -> None:
         ({"reason": "said so"}, ["Why: said so"]),
         ({"error": "broke", "reason": "said so"}, ["Why: broke"]),
         ({"waited_seconds": 0}, ["Waiting for 0 hours"]),
+        ({"waited_seconds": 3_600_000}, ["Waiting for 1000 hours"]),
         ({"waited_seconds": 200.5}, ["Waiting for 0.1 hours"]),
     ],
 )
