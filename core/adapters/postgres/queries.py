@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib import resources
-from types import TracebackType
 from typing import LiteralString, NamedTuple, Self, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -403,38 +402,20 @@ def joined(texts: Iterable[str]) -> str:
     return "\n".join(texts)
 
 
-class connection:  # noqa: N801 - a context manager, named as the functions beside it
-    """Borrow a connection in autocommit mode, with its errors translated.
-
-    A class, since each statement that travels alone borrows one: as a generator around that of the
-    pool this was a fiftieth of the worker's CPU.
-    """
-
-    def __init__(self, pool: Pool) -> None:
-        self._lent = pool.connection()
-        self._conn: Connection | None = None
-
-    async def __aenter__(self) -> Connection:
-        with translated():
-            self._conn = await self._lent.__aenter__()
-        return self._conn
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        conn = self._conn
-        with translated():
-            if isinstance(error, pg.FeatureNotSupported | pg.InvalidSqlStatementName):
-                assert conn
+@asynccontextmanager
+async def connection(pool: Pool) -> AsyncIterator[Connection]:
+    """Borrow a connection in autocommit mode, with its errors translated."""
+    with translated():
+        async with pool.connection() as conn:
+            try:
+                yield conn
+            except (pg.FeatureNotSupported, pg.InvalidSqlStatementName):
                 await conn.close()  # its prepared statements stay invalid; the pool opens another
-            elif error is not None and isinstance(conn, TenantConnection):
-                conn.tenant = _UNKNOWN
-            await self._lent.__aexit__(kind, error, trace)
-            if isinstance(error, psycopg.Error | UnicodeEncodeError):
-                raise error
+                raise
+            except BaseException:
+                if isinstance(conn, TenantConnection):
+                    conn.tenant = _UNKNOWN
+                raise
 
 
 @asynccontextmanager

@@ -19,8 +19,8 @@ from core.domain.models import Change, ChangeRequest, Kind, RestoreRequest, Snap
 from core.domain.models.cases import Case, CaseBody, CaseOrigin, CaseRole, CaseStatus, Check
 from core.domain.patterns import wrong_with
 from core.domain.text import compact, normal_form, shorten
-from core.knowledge.duplicates.contrasts import differences
-from core.knowledge.duplicates.words import Pair, words_of
+from core.knowledge.duplicates.contrasts import Pair, differences
+from core.knowledge.duplicates.words import words_of
 from core.knowledge.search.tokens import is_little, runs, suffix_start, term_counts
 from core.skills.document.frontmatter import parted, read_frontmatter
 from core.skills.document.markdown import blocks, headings_in, lines_of, lists_in

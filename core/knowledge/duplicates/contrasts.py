@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from core.knowledge.duplicates.quantities import Quantity
 from core.knowledge.duplicates.signs import NEITHER, Sides, leftover, turned
-from core.knowledge.duplicates.words import DENYING, OPPOSED, Covered, Pair, Turn, Words
+from core.knowledge.duplicates.words import DENYING, OPPOSED, Covered, Turn, Words, covered
 from core.knowledge.search.hanja import as_hangul
 
 SHOWN = 8
@@ -18,6 +19,26 @@ CLASHES = frozenset(("number", "negation", "order", "scope", "limit", "duty"))
 _DENIED = tuple((prefix, "") for prefix in DENYING)
 _FIRST = (*DENYING, *(one for one, _ in OPPOSED))
 _TURNS: tuple[Turn, ...] = ("scope", "limit", "duty")
+
+
+class Pair:
+    """Two texts side by side: each word of one with the share of it that the other has.
+
+    All that is told of two texts asks for that, so it is told once.
+    """
+
+    def __init__(self, one: Words, other: Words) -> None:
+        self.one, self.other = one, other
+
+    @cached_property
+    def there(self) -> Covered:
+        """The words of `one`."""
+        return covered(self.one, self.other)
+
+    @cached_property
+    def back(self) -> Covered:
+        """The words of `other`."""
+        return covered(self.other, self.one)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from core.domain.text import normal_form
 from core.knowledge.duplicates.contrasts import (
     SHOWN,
     Difference,
+    Pair,
     differences,
     have_two_subjects,
     name_others,
@@ -23,7 +24,6 @@ from core.knowledge.duplicates.quantities import Quantity
 from core.knowledge.duplicates.words import (
     REMEMBERED_CHARS,
     Covered,
-    Pair,
     Words,
     covered,
     words_of,

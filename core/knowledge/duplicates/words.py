@@ -471,26 +471,6 @@ def _is_hangul(text: str) -> bool:
 Covered: TypeAlias = list[tuple[Word, float]]
 
 
-class Pair:
-    """Two texts side by side: each word of one with the share of it that the other has.
-
-    All that is told of two texts asks for that, so it is told once.
-    """
-
-    def __init__(self, one: Words, other: Words) -> None:
-        self.one, self.other = one, other
-
-    @cached_property
-    def there(self) -> Covered:
-        """The words of `one`."""
-        return covered(self.one, self.other)
-
-    @cached_property
-    def back(self) -> Covered:
-        """The words of `other`."""
-        return covered(self.other, self.one)
-
-
 def covered(one: Words, other: Words) -> Covered:
     """Return each word of `one` with the share of it found in `other`.
 
