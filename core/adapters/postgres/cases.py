@@ -250,7 +250,6 @@ def _ends(results: Sequence[CaseResult]) -> dict[str, object]:
 async def put_case(conn: Connection, case: Case) -> None:
     """Store a case with its words, unless it is there; the caller commits."""
     await conn.execute(sql("cases.put"), _row(case))
-    await _put_words(conn, case)
 
 
 async def _put_words(conn: Connection, case: Case) -> None:
@@ -279,10 +278,11 @@ def case_of(row: DictRow) -> Case:
 
 
 def _row(case: Case) -> dict[str, object]:
-    row = case.picked(*_PLAIN)
-    row["words"] = len(asked_words(case.body))
+    row, asked = case.picked(*_PLAIN), asked_words(case.body)
     return {
         **row,
+        "words": len(asked),
+        "asked": joined(asked),
         "body": Jsonb(case.body.model_dump(mode="json")),
         "said": to_said(case.note, case.unrun_why),
     }

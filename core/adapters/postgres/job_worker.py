@@ -354,8 +354,12 @@ class JobWorker:
             except SkillWorkerError as error:
                 log.warning("drain.waiting", error=error.message)
             await _first(self._idle.wait(), asyncio.sleep(pause))
-            # What the last job wrote is on its way when it ends: look again soon, then less often.
-            pause = _FIRST_LOOK if self._idle.is_set() else min(2 * pause, _LATER_LOOKS)
+            pause = min(2 * pause, _LATER_LOOKS)
+            if self._idle.is_set():
+                # What the last job wrote is on its way when it ends, and the next job is most often
+                # being fetched: look in a moment, and then less often.
+                pause = _FIRST_LOOK
+                await asyncio.sleep(pause)
 
     async def _is_done(self) -> bool:
         """Whether nothing is left to do; feedback of resting tenants is not started any more."""

@@ -110,10 +110,15 @@ async def _lock(conn: Connection, change: Change) -> dict[str, object]:
 
 
 async def index_document(
-    conn: Connection, document: SearchDocument, *, only: Collection[str] | None = None
+    conn: Connection,
+    document: SearchDocument,
+    *,
+    only: Collection[str] | None = None,
+    is_new: bool = False,
 ) -> None:
     """Add a document to the index or replace it, in the caller's transaction.
 
+    One that `is_new` has no postings to drop.
     With `only` just the postings of these terms are written, for one who rolls back and asks for
     no others: a skill has a thousand, which take longer than all that is asked of them.
     """
@@ -123,10 +128,10 @@ async def index_document(
     key = {name: row[name] for name in ("tenant_id", "kind", "item_id")}
     terms = {**key, "terms": joined(shapes)}
     await conn.execute(sql("search.put_document"), {**row, **terms, "length": found.length})
-    if only is None:
-        await conn.execute(sql("search.drop_postings"), terms)
-    else:
+    if only is not None:
         await conn.execute(sql("search.drop_some"), {**key, "terms": joined(only)})
+    elif not is_new:
+        await conn.execute(sql("search.drop_postings"), terms)
     postings = {"agent_id": document.agent_id, "shapes": joined(map(str, shapes.values()))}
     await conn.execute(sql("search.put_postings"), {**terms, **postings})
 

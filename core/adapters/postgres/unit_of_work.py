@@ -173,7 +173,8 @@ async def item_put(conn: Connection, change: Change) -> AsyncIterator[None]:
     shared = change.after is not None and change.after.reach.scope is Scope.TENANT
     try:
         written = await conn.execute(sql(f"knowledge.{block}"), version_row(change))
-        await put_document(conn, change, None if shared else change.agent_id)
+        is_new = change.before is None
+        await put_document(conn, change, None if shared else change.agent_id, is_new=is_new)
         yield
         done = await written.fetchone()
     except pg.UniqueViolation as error:
@@ -190,16 +191,17 @@ async def put_document(
     agent_id: str | None,
     *,
     only: Collection[str] | None = None,
+    is_new: bool = False,
 ) -> None:
     """Write the search document of what a change makes, or remove it; the caller commits.
 
-    For `only` see `index_document`.
+    For `only` and `is_new` see `index_document`.
     """
     document = document_of(change, agent_id)
     if document is None:
         await drop_document(conn, change.tenant_id, change.kind, change.target_id)
     else:
-        await index_document(conn, document, only=only)
+        await index_document(conn, document, only=only, is_new=is_new)
 
 
 def document_of(change: Change, agent_id: str | None) -> SearchDocument | None:

@@ -19,7 +19,7 @@ from core.domain.models import Change, ChangeRequest, Kind, RestoreRequest, Snap
 from core.domain.models.cases import Case, CaseBody, CaseOrigin, CaseRole, CaseStatus, Check
 from core.domain.patterns import wrong_with
 from core.domain.text import compact, normal_form, shorten
-from core.knowledge.duplicates.contrasts import differences
+from core.knowledge.duplicates.contrasts import Pair, differences
 from core.knowledge.duplicates.words import words_of
 from core.knowledge.search.tokens import is_little, runs, suffix_start, term_counts
 from core.skills.document.frontmatter import parted, read_frontmatter
@@ -273,7 +273,7 @@ def _superseded(change: Change) -> Iterator[CaseBody]:
     old, new = change.before.content[:_READ_CHARS], change.after.content[:_READ_CHARS]
     told = [
         text
-        for one in differences(words_of(new), words_of(old))
+        for one in differences(Pair(words_of(new), words_of(old)))
         if one.what in _VALUES
         for text in one.known
     ]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from core.knowledge.duplicates.quantities import Quantity
 from core.knowledge.duplicates.signs import NEITHER, Sides, leftover, turned
-from core.knowledge.duplicates.words import DENYING, OPPOSED, Turn, Words, covered, turns
+from core.knowledge.duplicates.words import DENYING, OPPOSED, Covered, Turn, Words, covered
 from core.knowledge.search.hanja import as_hangul
 
 SHOWN = 8
@@ -20,6 +21,26 @@ _FIRST = (*DENYING, *(one for one, _ in OPPOSED))
 _TURNS: tuple[Turn, ...] = ("scope", "limit", "duty")
 
 
+class Pair:
+    """Two texts side by side: each word of one with the share of it that the other has.
+
+    All that is told of two texts asks for that, so it is told once.
+    """
+
+    def __init__(self, one: Words, other: Words) -> None:
+        self.one, self.other = one, other
+
+    @cached_property
+    def there(self) -> Covered:
+        """The words of `one`."""
+        return covered(self.one, self.other)
+
+    @cached_property
+    def back(self) -> Covered:
+        """The words of `other`."""
+        return covered(self.other, self.one)
+
+
 @dataclass(frozen=True)
 class Difference:
     """What only one of two texts says, as written there; () for a side without any."""
@@ -29,14 +50,15 @@ class Difference:
     known: tuple[str, ...]
 
 
-def differences(new: Words, known: Words) -> list[Difference]:
+def differences(pair: Pair) -> list[Difference]:
     """Return the differences of two texts, by what they are.
 
     None only where the texts say the same word by word, but for polite endings and particles, and
     for other words of one sense.
     """
-    names, words = _unshared(new, known)
-    other_names, other_words = _unshared(known, new)
+    new, known = pair.one, pair.other
+    names, words = _unshared(pair.there)
+    other_names, other_words = _unshared(pair.back)
     hanja, other_hanja = _hanja(new, known)
     found = [
         Difference("number", _values(new, known), _values(known, new)),
@@ -53,24 +75,24 @@ def differences(new: Words, known: Words) -> list[Difference]:
     return [Difference("words", *rest)] if rest != NEITHER else []
 
 
-def name_others(one: Words, other: Words) -> bool:
+def name_others(pair: Pair) -> bool:
     """Whether each of two texts names someone or something that the other does not."""
-    return all(_unshared(*pair)[0] for pair in ((one, other), (other, one)))
+    return all(_unshared(shares)[0] for shares in (pair.there, pair.back))
 
 
-def have_two_subjects(one: Words, other: Words) -> bool:
+def have_two_subjects(pair: Pair) -> bool:
     """Whether two texts are about two things: each begins with its name, or has its own code."""
-    return all(_has_own_subject(*pair) for pair in ((one, other), (other, one)))
+    return all(map(_has_own_subject, (pair.there, pair.back)))
 
 
-def _has_own_subject(one: Words, other: Words) -> bool:
-    told = [(word, share) for word, share in covered(one, other) if word.weight >= 1]
+def _has_own_subject(shares: Covered) -> bool:
+    told = [(word, share) for word, share in shares if word.weight >= 1]
     codes = [share for word, share in told if word.names and any(map(str.isdigit, word.text))]
     return 0.0 in codes or (bool(told) and told[0][0].names and not told[0][1])
 
 
-def _unshared(one: Words, other: Words) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    alone = [word for word, share in covered(one, other) if not share and word.weight >= 1]
+def _unshared(shares: Covered) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    alone = [word for word, share in shares if not share and word.weight >= 1]
     names = [word.text for word in alone if word.names]
     return tuple(names[:SHOWN]), tuple(w.text for w in alone if not w.names)[:SHOWN]
 
@@ -102,7 +124,7 @@ def _denials(new: Words, known: Words) -> Sides:
 def _prefixed(one: Words, other: Words) -> Iterator[tuple[str, str]]:
     """Yield words of one text with the word of the other that they deny: `불가능`, `가능`."""
     alone = {word.base or word.stem: word.text for word in other.words}
-    own = {word.base or word.stem for word in one.words}
+    own = one.bases
     for word in one.words:
         base = word.base or word.stem
         if base in alone:
@@ -120,7 +142,7 @@ def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _turn(turn: Turn, new: Words, known: Words) -> Sides:
-    mine, theirs = (turns(words.unnumbered, turn) for words in (new, known))
+    mine, theirs = new.turned[turn], known.turned[turn]
     if mine.keys() == theirs.keys():
         return NEITHER
     new_only = tuple(text for sense, text in mine.items() if sense not in theirs)

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from core.domain.errors import BundleInvalid
 from core.domain.models import SKILL_MD, Bundle
-from core.knowledge.duplicates.texts import Evidence, Known, alike, contained, evidence
+from core.knowledge.duplicates.texts import Evidence, Known, Match, alike, evidence
 from core.knowledge.duplicates.words import Words, words_of
 from core.knowledge.search.tokens import stem
 from core.skills.document.frontmatter import read_frontmatter, split_document
@@ -78,16 +78,15 @@ def _of_folder(new: Bundle, known: Bundle) -> Evidence:
     if same_but_for_name(new, known):
         return Evidence(item, is_exact=True, is_near=False, similarity=1.0, contained=1.0)
     found = _of_text(_text(new), known)
-    words = _own(_said(_text(new)), _said(item.text))
-    score = alike(*words)
+    match = Match(*_own(_said(_text(new)), _said(item.text)))
     is_for_alike = float(str(found.more["trigger_similarity"])) >= SAME_TRIGGER / 2
     return replace(
         found,
         is_exact=False,  # the frontmatter or another file differs
-        is_near=score >= SAME_DOCUMENT and is_for_alike,
-        similarity=score,
-        contained=contained(*words),
-        words=words,
+        is_near=match.alike >= SAME_DOCUMENT and is_for_alike,
+        similarity=match.alike,
+        contained=match.contained,
+        pair=match,
         name_collision=same_name(new.name, known.name),
     )
 

@@ -15,12 +15,19 @@ from core.domain.text import normal_form
 from core.knowledge.duplicates.contrasts import (
     SHOWN,
     Difference,
+    Pair,
     differences,
     have_two_subjects,
     name_others,
 )
 from core.knowledge.duplicates.quantities import Quantity
-from core.knowledge.duplicates.words import REMEMBERED_CHARS, Covered, Words, covered, words_of
+from core.knowledge.duplicates.words import (
+    REMEMBERED_CHARS,
+    Covered,
+    Words,
+    covered,
+    words_of,
+)
 from core.knowledge.search.vectors import KOREAN_SHARE, hangul_share
 
 OTHER_VALUE = 0.5  # credit for the same measure with another value: the subject is the same
@@ -49,22 +56,18 @@ _LONGER, _MUCH_LONGER = 1.5, 3
 _PART = re.compile(r"(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bNo\.)(?<=[.!?。])\s+|\n+")
 
 
-class Match:
+class Match(Pair):
     """Two texts compared word by word."""
-
-    def __init__(self, one: Words, other: Words) -> None:
-        self.one, self.other = one, other
-        self._there, self._back = covered(one, other), covered(other, one)
 
     @cached_property
     def contained(self) -> float:
         """The share of the content of `one` that `other` has too, 0 to 1."""
-        return _contained(self.one, self.other, self._there)
+        return _contained(self.one, self.other, self.there)
 
     @cached_property
     def mean(self) -> float:
         """The mean share of its content that each text finds in the other, 0 to 1."""
-        return (self.contained + _contained(self.other, self.one, self._back)) / 2
+        return (self.contained + _contained(self.other, self.one, self.back)) / 2
 
     @cached_property
     def alike(self) -> float:
@@ -72,7 +75,7 @@ class Match:
 
         Many facts concern one subject, and many things cost 3,000 won.
         """
-        if self.mean <= 0 or not _is_subject_only(self.one, self.other, self._there, self._back):
+        if self.mean <= 0 or not _is_subject_only(self.one, self.other, self.there, self.back):
             return self.mean
         return self.mean * SUBJECT_ONLY
 
@@ -123,8 +126,7 @@ class Match:
     def _shares(self) -> tuple[list[float], list[float]]:
         """The share that is found of each word that tells something, on both sides."""
         one, other = (
-            [share for word, share in side if word.weight >= 1]
-            for side in (self._there, self._back)
+            [share for word, share in side if word.weight >= 1] for side in (self.there, self.back)
         )
         return one, other
 
@@ -198,7 +200,7 @@ class Evidence:
     """How a new text relates to a known item.
 
     `similarity` is 0 to 1; `contained` the share of the new text's content that the item has too.
-    `words` are the compared texts, new and known; for a much longer one its nearest part, a
+    `pair` are the compared texts, new and known; for a much longer one its nearest part, a
     sentence or a line.
     """
 
@@ -207,7 +209,7 @@ class Evidence:
     is_near: bool
     similarity: float
     contained: float
-    words: tuple[Words, Words] | None = None
+    pair: Pair | None = None
     name_collision: bool = False
     trigger_collision: bool = False
     more: dict[str, JsonValue] = field(default_factory=dict)
@@ -215,13 +217,13 @@ class Evidence:
     @cached_property
     def shared(self) -> tuple[str, ...]:
         """The words that both have, as the new text writes them."""
-        shares = covered(*self.words) if self.words else []
+        shares = self.pair.there if self.pair else []
         return tuple(word.text for word, share in shares if share and word.weight >= 1)[:SHOWN]
 
     @cached_property
     def differs(self) -> tuple[Difference, ...]:
         """What only one of them says."""
-        return tuple(differences(*self.words)) if self.words else ()
+        return tuple(differences(self.pair)) if self.pair else ()
 
     @property
     def told(self) -> tuple[Difference, ...]:
@@ -258,7 +260,7 @@ class Evidence:
     def is_about_another(self) -> bool:
         """Whether each names someone or something that the other does not."""
         # Not by `differs`: names are quick to tell, and an import asks of every near line.
-        return self.words is not None and name_others(*self.words)
+        return self.pair is not None and name_others(self.pair)
 
     @property
     def is_of_one_form(self) -> bool:
@@ -266,11 +268,10 @@ class Evidence:
 
         `승인은 김 부장이 한다` and `승인은 박 부장이 한다` are about one subject and contradict.
         """
-        if not self.is_about_another or self.words is None:
+        if not self.is_about_another or self.pair is None:
             return False
-        return all(d.what in {"name", "number"} for d in self.differs) and have_two_subjects(
-            *self.words
-        )
+        is_form = all(d.what in {"name", "number"} for d in self.differs)
+        return is_form and have_two_subjects(self.pair)
 
     @property
     def why(self) -> str:
@@ -328,7 +329,7 @@ def evidence(content: str, item: Known) -> Evidence:
         is_near=is_near or shingled >= NEAR_SHINGLES,
         similarity=max(match.alike, shingled),
         contained=match.contained,
-        words=(match.one, match.other),
+        pair=match,
     )
 
 

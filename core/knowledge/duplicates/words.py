@@ -315,6 +315,11 @@ class Words:
         return _without(self.text, self.numbered)
 
     @cached_property
+    def turned(self) -> Mapping[Turn, Mapping[str, str]]:
+        """What turns the text, by its way: see `turns`."""
+        return {turn: turns(self.unnumbered, turn) for turn in _SENSES if turn != "negation"}
+
+    @cached_property
     def stems(self) -> frozenset[str]:
         """The stems of the words."""
         return frozenset(word.stem for word in self.words)

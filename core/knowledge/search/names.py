@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 
 from core.domain.models import Kind
 from core.knowledge.search.tokens import UNSPACED, is_little, is_name, is_single, name_term
@@ -99,9 +99,16 @@ def _named(text: str) -> Iterator[str]:
     for quoted in _QUOTED.finditer(text):
         yield quoted[quoted.lastindex or 0]
     units = [*_UNIT.finditer(text)]
+    ends = [_ends(unit) for unit in units]
+    joins = [_touches(text, *pair) for pair in pairwise(units)]
     for at, unit in enumerate(units):
         if _begins_word(text, unit):
-            yield from _from(text, units[at : at + _MAX_UNITS])
+            start = unit.start()
+            yield from (text[start:end] for end in ends[at] if _is_enough(text, start, end))
+            for further in range(at + 1, min(at + _MAX_UNITS, len(units))):
+                if not joins[further - 1]:
+                    break
+                yield from (text[start:end] for end in ends[further])
 
 
 def _begins_word(text: str, unit: re.Match[str]) -> bool:
@@ -110,30 +117,19 @@ def _begins_word(text: str, unit: re.Match[str]) -> bool:
     return not (_HANGUL.match(unit[0]) and before.isalnum())
 
 
-def _from(text: str, units: Sequence[re.Match[str]]) -> Iterator[str]:
-    """Yield the names that begin with the first of these units."""
-    start = units[0].start()
-    for number, unit in enumerate(units):
-        if number and not _touches(text, units[number - 1], unit):
-            return
-        for end in _ends(unit):
-            if number or _is_enough(text, start, end):
-                yield text[start:end]
-
-
 def _touches(text: str, one: re.Match[str], other: re.Match[str]) -> bool:
     between = text[one.end() : other.start()]
     both = one[0][-1].isdigit() and other[0][0].isdigit()
     return _BETWEEN.fullmatch(between) is not None and not both
 
 
-def _ends(unit: re.Match[str]) -> Iterator[int]:
-    """Yield where a name may end in a unit: at its end, in Hangul before what may follow."""
-    yield unit.end()
-    if _HANGUL.fullmatch(unit[0]):
-        for tail in range(1, min(len(unit[0]), _LONGEST_TAIL + 1)):
-            if unit[0][-tail:] in _TAILS:
-                yield unit.end() - tail
+def _ends(unit: re.Match[str]) -> Sequence[int]:
+    """Return where a name may end in a unit: at its end, in Hangul before what may follow."""
+    word, end = unit[0], unit.end()
+    if not _HANGUL.fullmatch(word):
+        return (end,)
+    tails = range(1, min(len(word), _LONGEST_TAIL + 1))
+    return end, *(end - tail for tail in tails if word[-tail:] in _TAILS)
 
 
 def _is_enough(text: str, start: int, end: int) -> bool:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Protocol
 
 from core.knowledge.search.names import names_in
@@ -305,7 +306,7 @@ async def ask_all(
     """
     read = _read if len(texts) == 1 else _read_again
     asked = [read(text, has_names=for_name and has_names) for text in texts]
-    wanted = dict.fromkeys(term for one in asked for term in one.terms)
+    wanted = dict.fromkeys(chain.from_iterable(one.terms for one in asked))
     if not wanted:
         return [None] * len(asked)
     corpus = await index.describe([*wanted])

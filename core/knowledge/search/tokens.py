@@ -395,7 +395,7 @@ def read_question(text: str, *, limit: int = MAX_QUERY_TERMS) -> Question:
 
 def _read(text: str) -> Iterator[tuple[Run, list[Asked]]]:
     composed = unicodedata.normalize("NFC", text)
-    is_all_little = next(scan(text), None) is None
+    is_all_little: bool | None = None  # asked where there is a function word: few Korean texts
     end, last = 0, ""
     for kind, piece, tokens in runs(text):
         close = kind == last and _CLOSE.fullmatch(composed, end, piece.start()) is not None
@@ -409,8 +409,10 @@ def _read(text: str) -> Iterator[tuple[Run, list[Asked]]]:
             terms = _floored(plain, piece.start(), found)
         elif kind == "word":
             terms = [asked for token in found for asked in _both_forms(token)]
-            if not found and not is_all_little:
-                terms = [Asked(little_term(piece[0]), LITTLE, 0.0)]
+            if not found:
+                if is_all_little is None:
+                    is_all_little = next(scan(text), None) is None
+                terms = [] if is_all_little else [Asked(little_term(piece[0]), LITTLE, 0.0)]
         else:
             terms = [Asked(token.term) for token in found]
         yield Run(kind, folded, close), terms

@@ -88,12 +88,18 @@ ORDER BY b.place, b.shared DESC, c.created_at DESC, c.id
 LIMIT %(limit)s
 
 -- name: put
-INSERT INTO cases (id, tenant_id, agent_id, kind, item_id, body, words, role, origin, status, note,
-                   said, change_id, feedback_id, made_by, by_change, unrun_why, unrun_since)
-VALUES (%(id)s, %(tenant_id)s, %(agent_id)s, %(kind)s, %(item_id)s, %(body)s, %(words)s, %(role)s,
-        %(origin)s, %(status)s, %(note)s, %(said)s, %(change_id)s, %(feedback_id)s, %(by)s, %(change_id)s,
-        %(unrun_why)s, CASE WHEN %(unrun_why)s <> '' THEN clock_timestamp() END)
-ON CONFLICT (id) DO NOTHING
+WITH put AS (
+    INSERT INTO cases (id, tenant_id, agent_id, kind, item_id, body, words, role, origin, status,
+                       note, said, change_id, feedback_id, made_by, by_change, unrun_why, unrun_since)
+    VALUES (%(id)s, %(tenant_id)s, %(agent_id)s, %(kind)s, %(item_id)s, %(body)s, %(words)s, %(role)s,
+            %(origin)s, %(status)s, %(note)s, %(said)s, %(change_id)s, %(feedback_id)s, %(by)s,
+            %(change_id)s, %(unrun_why)s, CASE WHEN %(unrun_why)s <> '' THEN clock_timestamp() END)
+    ON CONFLICT (id) DO NOTHING
+)
+INSERT INTO case_words (key, case_id, tenant_id)
+SELECT DISTINCT search_key(%(tenant_id)s, t.term), %(id)s, %(tenant_id)s
+FROM unnest(string_to_array(%(asked)s, E'\n')) AS t (term)
+ON CONFLICT DO NOTHING
 
 -- name: put_words
 INSERT INTO case_words (key, case_id, tenant_id)
