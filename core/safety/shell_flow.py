@@ -61,10 +61,10 @@ class Flow(Words):
         try:
             self._run(root, "")
         except RecursionError:
-            self._tell("code.hides", root)
+            self._finds("code.hides", root)
         return self._found
 
-    def _tell(self, code: str, node: Node) -> None:
+    def _finds(self, code: str, node: Node) -> None:
         self._found.append((code, self._at or node))
 
     def _may_go_on(self, node: Node) -> bool:
@@ -73,7 +73,7 @@ class Flow(Words):
         if self._steps <= _MOST_STEPS and self._depth <= _DEEPEST:
             return True
         if not self._is_lost:
-            self._tell("code.hides", node)
+            self._finds("code.hides", node)
         self._is_lost = True
         return False
 
@@ -200,7 +200,7 @@ class Flow(Words):
         if not self._may_go_on(node):
             return ""
         if marks := marks_of(words[0]):
-            self._tell("code.runs_fetched" if FETCHED in marks else "code.hides", node)
+            self._finds("code.runs_fetched" if FETCHED in marks else "code.hides", node)
         name = words[0] = base_of(unmarked(words[0])) or words[0]
         args = words[1:]
         for text in texts_of(words):
@@ -255,10 +255,10 @@ class Flow(Words):
     def _inside(self, language: str, text: str, node: Node, given: str = "") -> str:
         """Run a text within the script; return what it writes. "" is a function of its own."""
         if marks := marks_of(text):
-            self._tell("code.runs_fetched" if FETCHED in marks else "code.hides", node)
+            self._finds("code.runs_fetched" if FETCHED in marks else "code.hides", node)
         if language:
             for code in self._codes_of(language, unmarked(text)):
-                self._tell(code, node)
+                self._finds(code, node)
         if language not in ("", "shell") or self._inner >= _INNER:
             return ""
         data = unmarked(text).encode("utf-8", "replace")
@@ -281,7 +281,7 @@ class Flow(Words):
         """Run a text as a program of its own, if there is one."""
         if not unmarked(text).strip():
             if marks := marks_of(text):
-                self._tell("code.runs_fetched" if FETCHED in marks else "code.hides", node)
+                self._finds("code.runs_fetched" if FETCHED in marks else "code.hides", node)
             return
         outer, self._args = self._args, list(args)
         self._inside(language, text, node)
@@ -421,7 +421,7 @@ class Flow(Words):
             or name in ("wipefs", "fdisk")
             or (name == "dd" and any(re.match(r"of=/dev/(?!null|stdout)", arg) for arg in args))
         ):
-            self._tell("code.deletes_broadly", node)
+            self._finds("code.deletes_broadly", node)
 
     def _is_broad(self, target: str) -> bool:
         if target in ("*", "./*", ".", "./") and self._place:

@@ -173,7 +173,7 @@ async def test_an_end_is_that_of_the_latest_attempt_of_its_delivery(
     )
 
 
-async def test_a_target_recovers_with_what_it_takes_and_rests_with_what_it_does_not(
+async def test_a_target_rests_with_what_it_refuses_and_recovers_with_the_rest(
     pool: Pool, outbox: PostgresOutbox
 ) -> None:
     end = AT + 2 * SECOND  # of each attempt
