@@ -143,7 +143,7 @@ _VALUE = r"([^\s\"'`,;<>(){}\[\]|]{4,300})"
 _LINK = (
     r"[\"'\]*_`]{0,3}(?:\s{1,3}|(?=[:=은는이가를을값→-]))(?:(?:[:=]|:="
     r"|=>|->|→)|(?:is|was|are|to|값은|값이|값)(?=\s)|(?:은|는|이|가|를"
-    r"|을)(?=[\s:]))?\s{0,3}(?:[:=]\s{0,3})?[\"'`“‘*]{0,3}"
+    r"|을)(?=[\s!-~]))?\s{0,3}(?:[:=]\s{0,3})?[\"'`“‘*]{0,3}"
 )
 # Not in the name of what was masked before: neither its first word nor its second is a sign.
 _NO_MASK = r"(?<!masked:)(?<!masked:api-)(?<!masked:private-)"
