@@ -8,8 +8,8 @@ import zlib
 import pytest
 
 from core.domain.errors import BundleInvalid
-from core.domain.models import SKILL_MD, Bundle, SkillFile
-from core.skills.bundle import NoSkill, bundle_to_zip, read_skill_file, zip_to_bundle
+from core.domain.models import SKILL_MD
+from core.skills.bundle import NoSkill, read_skill_file, zip_to_bundle
 from tests.support.zips import DOCUMENT, Part, Raw, with_file
 
 SKILL = Part(b"s/SKILL.md", DOCUMENT)
@@ -213,12 +213,18 @@ def test_the_rule_that_a_file_breaks_is_told(data: bytes, rule: str) -> None:
 
 
 def test_what_a_skill_may_hold_at_most_is_counted_over_its_files() -> None:
-    most, half = 24 * 2**20, bytes(range(256)) * (24 * 2**12)
-    files = {"a": SkillFile(data=half), SKILL_MD: SkillFile(data=DOCUMENT)}
-    whole = Bundle(name="s", files=files)
-    assert zip_to_bundle(bundle_to_zip(whole, root=False), "s") == whole
-    for more in ({"a": SkillFile(data=half + b"x")}, {"a": files["a"], "b": files["a"]}):
-        assert len(more["a"].data) >= most
-        large = Bundle(name="s", files={**files, **more})
-        with pytest.raises(BundleInvalid, match="makes the skill too large"):
-            zip_to_bundle(bundle_to_zip(large, root=False), "s")
+    most = 24 * 2**20
+
+    def claiming(size: int) -> Part:
+        return Part(b"s/b", method=8, size=size, local_size=size)
+
+    def refused(*parts: Part) -> str:
+        with pytest.raises(BundleInvalid) as raised:
+            zip_to_bundle(Raw([SKILL, *parts]).bytes(), "s")
+        return raised.value.message
+
+    assert "makes the skill too large" in refused(claiming(most + 1))
+    assert "has 0 bytes, not" in refused(claiming(most))
+    full = Part(b"s/a", bytes(most))
+    assert "makes the skill too large" in refused(full, claiming(most - len(DOCUMENT) + 1))
+    assert "has 0 bytes, not" in refused(full, claiming(most - len(DOCUMENT)))
