@@ -97,3 +97,25 @@ def test_a_line_that_nobody_reads_hides_what_it_does() -> None:
     assert effects("shell", "ls\n" * 4_000) == "-"
     assert effects("python", "# " + "a" * 100_000) == "hides"
     assert effects("python", "# " + "a" * 99_000) == "-"
+
+
+def test_a_long_script_is_read_in_parts_of_whole_lines() -> None:
+    def spans(code: str) -> list[tuple[str, str]]:
+        found = findings_of(Block("shell", 0, code), CONFIG)
+        return [(CODES[one], code[start:end]) for one, start, end in found]
+
+    most, long = "echo " + "a" * 7_995, "echo " + "a" * 9_000
+    assert spans(most) == []
+    assert spans(f"{most[:-1]}\nrm -rf /\n") == [("deletes", "rm -rf /")]
+    assert spans(f"ls\n{long}\nrm -rf /\nls\n") == [
+        ("hides", f"{long}\n"),
+        ("deletes", "rm -rf /"),
+    ]
+    assert spans(f"{long}") == [("hides", long)]
+    lines = "ls\n" * 2_600 + "X=/\n" + "ls\n" * 2_700
+    assert spans(f"{lines}rm -rf $X\n") == [("deletes", "rm -rf $X")]
+
+
+@pytest.mark.parametrize(("length", "does"), [(200, "-"), (201, "hides")])
+def test_what_is_echoed_to_a_shell_is_as_long_as_a_person_reads(length: int, does: str) -> None:
+    assert effects("shell", f"echo {'a' * length} | sh") == does
