@@ -127,6 +127,10 @@ def test_a_path_is_no_longer_than_paths_are() -> None:
     assert effects("python", f"open('/{'a' * 291}/.netrc')") == "reads"
     assert effects("python", f"open('/{'a' * 292}/.netrc')") == "reads"
     assert effects("python", f"open('/{'a' * 293}/.netrc')") == "-"
+    sent = "import requests\nrequests.get('https://x.example', cert='{}/.netrc')"
+    assert effects("python", sent.format("a" * 292)) == "out+reads"
+    assert effects("python", sent.format("a" * 293)) == "reads"
+    assert effects("python", sent.format("a" * 294)) == "-"
 
 
 @pytest.mark.parametrize(("length", "does"), [(200, "-"), (201, "hides")])
