@@ -93,7 +93,7 @@ async def test_what_a_screen_says_is_masked_and_short() -> None:
     assert (made.start, made.end, made.quote) == (4, 8, "text")
 
 
-async def test_a_screen_that_fails_may_be_told_only_and_is_known_again_by_its_texts() -> None:
+async def test_a_screen_that_fails_may_be_told_only_and_is_known_by_its_texts() -> None:
     async def slow(texts: Sequence[Addition]) -> Sequence[Found]:
         await asyncio.Event().wait()
         return ()

@@ -145,7 +145,7 @@ def test_news_is_what_overlaps_a_new_sentence() -> None:
     assert not news("same", "same")(0, 4)
 
 
-def test_files_of_a_skill_are_screened_in_their_order_and_known_across_them() -> None:
+def test_files_of_a_skill_are_screened_in_order_and_known_across_them() -> None:
     before = {"SKILL.md": b"Hello.", "a.md": f"Say it. {SILENCE}.".encode()}
     after = {
         "b.md": f"{SILENCE}.".encode(),  # moved
