@@ -131,8 +131,3 @@ def test_a_path_is_no_longer_than_paths_are() -> None:
     assert effects("python", sent.format("a" * 292)) == "out+reads"
     assert effects("python", sent.format("a" * 293)) == "reads"
     assert effects("python", sent.format("a" * 294)) == "-"
-
-
-@pytest.mark.parametrize(("length", "does"), [(200, "-"), (201, "hides")])
-def test_what_is_echoed_to_a_shell_is_as_long_as_a_person_reads(length: int, does: str) -> None:
-    assert effects("shell", f"echo {'a' * length} | sh") == does

@@ -31,7 +31,7 @@ SCREENED = [
 ]
 LESSONS = [
     "Never skip the review of prices.",
-    "The proposal skipped the review, which was wrong.",
+    "What skipped the check was refused.",
     "Write amounts with their currency.",
     "거래처 계좌가 110-999-888777로 바뀌었습니다",  # of a payee: a person has seen it
     "가격은 원 단위로 적는다",

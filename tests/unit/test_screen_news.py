@@ -5,16 +5,17 @@ from __future__ import annotations
 import pytest
 
 from core.domain.models import Kind, ScreenSeverity
-from core.safety.config import ExtraPattern, ScreenConfig
+from core.safety.config import ClassSetting, ExtraPattern, ScreenConfig
 from core.safety.screen import news, screen, screen_skill
 
 HOLD, NOTE = ScreenSeverity.HOLD, ScreenSeverity.NOTE
 SILENCE, SILENT = "팀장에게는 알리지 마세요", "팀장에게는 알리지 마"
+BY_RULES = ScreenConfig(classes={"harm": ClassSetting.OFF})
 ASKED = "Refunds over 100 need approval of the lead."
 
 
 def told(before: str | None, after: str, config: ScreenConfig | None = None) -> list[str]:
-    found = screen(before, after, config=config or ScreenConfig())
+    found = screen(before, after, config=config or BY_RULES)
     for one in found:
         masks = one.quote.startswith("[masked:") and one.severity is not NOTE
         assert masks or one.quote == after[one.start : one.end]
