@@ -161,7 +161,7 @@ def _residents(plain: str, lowered: str) -> Iterator[Hit]:
         named = named or bool(_NAMED_AFTER.match(lowered, one.end()))
         named = named or "뒷" in one[2]
         summed = _resident_sum(one[1] + one[3])
-        other = any(word in before for word in ORDERS if word != "id:" or not one[2])
+        other = any(word in before for word in ORDERS if word != "id:")
         parted = bool(set("-_") & set(one[2])) and one[3][0] in "12345678"
         if named or summed or (parted and not other):
             yield Hit(one.start(), one.end(), "resident-number")

@@ -106,6 +106,18 @@ SIGNS = tuple(
         )
     )
 )
+# How far before a sign a match may begin, and how far behind it end: no match is longer.
+_OF_KEYS = (12, 600)
+_OF_LINKS = (12, 500)
+_OF_SCHEMES = (1, 400)
+_OF_OPTIONS = (2, 200)
+_OF_LOGINS = (4, 200)
+_OF_PASSWORDS = (12, 400)
+_OF_NAMED_KEYS = (16, 400)
+# How far from its word a password that was chosen may stand, or the code of a door.
+_OF_ENTRIES = (40, 80)
+_OF_DOORS = (40, 48)
+_LONGEST_KEY = 20_000
 _TOKEN = re.compile(r"[!-~]{4,80}")
 _DOOR_CODE = re.compile(
     r"(?<![\w.,:/#*-])(?:[#*]?\d{2,8}[#*][\d#*]{0,8}|[#*]\d{3,8}[#*]?|\d{4,8}"
@@ -131,7 +143,7 @@ _VALUE = r"([^\s\"'`,;<>(){}\[\]|]{4,300})"
 _LINK = (
     r"[\"'\]*_`]{0,3}(?:\s{1,3}|(?=[:=은는이가를을값→-]))(?:(?:[:=]|:="
     r"|=>|->|→)|(?:is|was|are|to|값은|값이|값)(?=\s)|(?:은|는|이|가|를"
-    r"|을)(?=[\s:]))?\s{0,3}(?:[:=]\s{0,3})?[\"'`“‘*]{0,3}"
+    r"|을)(?=[\s!-~]))?\s{0,3}(?:[:=]\s{0,3})?[\"'`“‘*]{0,3}"
 )
 # Not in the name of what was masked before: neither its first word nor its second is a sign.
 _NO_MASK = r"(?<!masked:)(?<!masked:api-)(?<!masked:private-)"
@@ -175,11 +187,11 @@ def secrets(plain: str, lowered: str) -> Iterator[Hit]:
     """Yield where a text has secrets, and what they are; `lowered` is the text in lower case."""
     if "-----begin" in lowered:
         yield from _private_keys(plain)
-    for one in within(_KEYS, plain, near(lowered, _PREFIXES, 12, 600)):
+    for one in within(_KEYS, plain, near(lowered, _PREFIXES, *_OF_KEYS)):
         if any(char.isdigit() for char in one[0]) or _is_certain_key(one[0]):
             label = "token" if one[0].startswith("eyJ") else "api-key"
             yield Hit(one.start(), one.end(), label)
-    links = near(lowered, _URL_SIGNS, 12, 500)
+    links = near(lowered, _URL_SIGNS, *_OF_LINKS)
     if links:
         for one in within(_HOOKS, plain, links):
             yield Hit(one.start(), one.end(), "token")
@@ -189,20 +201,20 @@ def secrets(plain: str, lowered: str) -> Iterator[Hit]:
         yield from _values(_URL_PASSWORD, plain, plain, links, "password", bool)
         yield from _values(_URL_KEY, plain, plain, links, "token", bool)
         yield from _values(_QUERY, lowered, plain, links, "token", _is_random)
-    there = near(lowered, _SCHEME_SIGNS, 1, 400)
+    there = near(lowered, _SCHEME_SIGNS, *_OF_SCHEMES)
     yield from _values(_SCHEMES, lowered, plain, there, "token", _is_random)
     yield from _values(_HEX_SCHEMES, lowered, plain, [(0, len(plain))], "token", bool)
     yield from _beside(plain, lowered)
     for one in LONG.finditer(plain):
         if _is_certainly_random(one[0]):
             yield Hit(one.start(), one.end(), "api-key")
-    there = near(lowered, _OPTION_SIGNS, 2, 200)
+    there = near(lowered, _OPTION_SIGNS, *_OF_OPTIONS)
     yield from _values(_USER_PASSWORD, plain, plain, there, "password", _is_password)
-    there = near(lowered, _LOGIN_SIGNS, 4, 200)
+    there = near(lowered, _LOGIN_SIGNS, *_OF_LOGINS)
     yield from _values(_LOGIN, lowered, plain, there, "password", _is_signed)
-    there = near(lowered, _PASSWORD_SIGNS, 12, 400)
+    there = near(lowered, _PASSWORD_SIGNS, *_OF_PASSWORDS)
     yield from _values(_PASSWORDS, lowered, plain, there, "password", _is_password)
-    there = near(lowered, _KEY_SIGNS, 16, 400)
+    there = near(lowered, _KEY_SIGNS, *_OF_NAMED_KEYS)
     yield from _values(_NAMED_KEYS, lowered, plain, there, "api-key", _is_key)
     yield from _values(_NEAR_KEYS, lowered, plain, there, "api-key", _is_random)
 
@@ -227,7 +239,7 @@ def _values(
 
 def _beside(plain: str, lowered: str) -> Iterator[Hit]:
     """Yield passwords and codes of doors that stand beside a word for what they open."""
-    for begin, until in near(lowered, _ENTRY_SIGNS, 40, 80):
+    for begin, until in near(lowered, _ENTRY_SIGNS, *_OF_ENTRIES):
         for one in _TOKEN.finditer(plain, begin, min(until, len(plain))):
             value = one[0].lstrip("\"'`([<“,;:")
             start = one.end() - len(value)
@@ -238,7 +250,7 @@ def _beside(plain: str, lowered: str) -> Iterator[Hit]:
                     start, value = start + len(value) - len(rest), rest
             if _looks_chosen(value) and (start == begin or not plain[start - 1].isalnum()):
                 yield Hit(start, start + len(value), "password")
-    for begin, until in near(lowered, _DOOR_SIGNS, 40, 48):
+    for begin, until in near(lowered, _DOOR_SIGNS, *_OF_DOORS):
         if not _OPENS.search(lowered, begin, until):
             continue
         for one in _DOOR_CODE.finditer(lowered, begin, min(until, len(plain))):
@@ -276,25 +288,25 @@ def _is_certainly_random(value: str) -> bool:
 def _private_keys(plain: str) -> Iterator[Hit]:
     at = 0
     while begun := _BEGIN.search(plain, at):
-        ended = _END.search(plain, begun.end(), begun.end() + 20_000)
-        body = None if ended else _KEY_BODY.match(plain, begun.end())
-        at = ended.end() if ended else body.end() if body else begun.end()
+        start = begun.end()
+        ended = _END.search(plain, start, start + _LONGEST_KEY) or _KEY_BODY.match(plain, start)
+        assert ended is not None  # a body may be empty
+        at = ended.end()
         yield Hit(begun.start(), at, "private-key")
 
 
 def _is_password(value: str) -> bool:
     """Whether a value after the word password is one: no word, no time or date, no amount."""
     value = _ascii_start(value)
-    if len(value) < 4 or _UUID.fullmatch(value):
+    if _UUID.fullmatch(value):
         return False
     digits = sum(char.isdigit() for char in value)
     if _NUMBER.fullmatch(value):
         return digits >= 4 and value.replace("-", "").isdigit() and not _is_date(value)
-    letters = sum(char.isalpha() for char in value)
-    if digits >= 4 and not letters and value.strip("#*").isdigit():
+    if digits >= 4 and value.strip("#*").isdigit():
         return True
-    signs = bool(_CERTAIN.search(value[:-1]) or value[-1:] in ("#", "$", "@", "%", "&"))
-    return (digits > 0 and letters > 0 and len(value) >= 6) or (signs and len(value) >= 6)
+    signed = bool(_CERTAIN.search(value[:-1])) or value.endswith(("#", "$", "@", "%", "&"))
+    return len(value) >= 6 and (signed or (digits > 0 and any(map(str.isalpha, value))))
 
 
 def _is_certain_key(value: str) -> bool:

@@ -79,7 +79,10 @@ def python_mutants(path: Path, source: str) -> Iterator[Mutant]:
 
 
 def _written(operator: Operator, occurrence: int, source: str) -> str:
-    mutated = mutate_code(source, operator, occurrence)
+    try:
+        mutated = mutate_code(source, operator, occurrence)
+    except AttributeError as error:  # of exceptions it replaces plain names, not `binascii.Error`
+        raise SyntaxError("it cannot be written") from error
     return source if mutated is None else str(mutated)
 
 

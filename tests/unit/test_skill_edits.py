@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.domain.errors import ArtifactInvalid
 from core.domain.models import SKILL_MD, Bundle, SkillEdit, SkillEdits, SkillFile
-from core.skills.document.edits import apply_edits
+from core.skills.document.edits import apart_from_fields, apply_edits
 
 HEAD = "---\n# ours\nname: refund\ndescription: Reconcile refunds\nmodel:  opus\n---\n"
 BODY = """
@@ -188,6 +188,13 @@ def test_a_document_may_be_put_whole_under_the_same_name() -> None:
         ({"op": "put_file", "path": "a.md", "text": "# A\n\nTODO"}, "placeholder"),
         ({"op": "set_description", "text": "<b>"}, "angle brackets"),
         ({"op": "set_description", "text": ""}, "empty"),
+        ({"op": "set_field", "field": "license", "text": " "}, "edit 1 (set_field)"),
+        ({"op": "set_field", "field": "name", "text": "x"}, "'name' is none of the fields"),
+        ({"op": "remove_field", "field": "license"}, "no 'license' in the frontmatter"),
+        (replace("Refund > Missing", "x"), "no heading 'Refund > Missing'"),
+        ({"op": "set_field", "field": "\ud800", "text": "x"}, "half a character"),
+        (replace("\ud800", "x"), "half a character"),
+        ({"op": "put_file", "path": "\ud800", "text": "x"}, "half a character"),
     ],
 )
 def test_an_edit_that_cannot_be_made_is_a_problem(edit: dict[str, str], rule: str) -> None:
@@ -245,3 +252,54 @@ def test_sections_that_no_edit_names_keep_their_bytes(
         assert middle[len(old.rstrip()) :].strip() == inserted.strip()
     else:
         assert middle.strip() == f"{'#' * level} head {target}{newline * 2}{inserted}".strip()
+
+
+def test_fields_are_set_and_removed_by_name() -> None:
+    once = edited(
+        skill(),
+        {"op": "set_field", "field": "license", "text": " MIT "},
+        {"op": "set_field", "field": "metadata.team", "text": "ops"},
+        {"op": "set_description", "text": " Reconcile all refunds "},
+    )
+    head = HEAD.replace("Reconcile refunds", "Reconcile all refunds")
+    fields = "license: MIT\nmetadata:\n  team: ops\n---\n"
+    assert once.document == head.removesuffix("---\n") + fields + BODY
+    gone = edited(
+        once, *({"op": "remove_field", "field": name} for name in ("license", "metadata"))
+    )
+    assert gone.document == head + BODY
+
+
+def test_what_is_edited_by_name_is_no_loss_by_accident() -> None:
+    base = skill(HEAD.replace("---\n#", "---\nlicense: MIT\nmetadata:\n  team: ops\n#") + BODY)
+    named = SkillEdits(
+        edits=(
+            SkillEdit(op="remove_field", field="license"),
+            SkillEdit(op="set_field", field="metadata.team", text="it"),
+        )
+    )
+    after = apply_edits(base, named)
+    old, new = apart_from_fields(base, after, named, kept=False)
+    assert old.document == new.document == HEAD + BODY
+    old, new = apart_from_fields(base, after, named, kept=True)
+    assert old.document == HEAD.replace("---\n#", "---\nlicense: MIT\n#") + BODY
+    assert new.document == HEAD + BODY
+    none = SkillEdits(edits=(SkillEdit(op="set_description", text="x"),))
+    assert apart_from_fields(base, after, none, kept=False) == (base, after)
+
+
+def test_an_executable_file_stays_one_and_a_script_becomes_one() -> None:
+    old = Bundle(
+        name="refund", files={**skill().files, "bin/x": SkillFile(data=b"a", executable=True)}
+    )
+    made = edited(
+        old,
+        {"op": "put_file", "path": "bin/x", "text": "b"},
+        {"op": "put_file", "path": "scripts/a.sh", "text": "#!/bin/sh\nls\n"},
+        {"op": "put_file", "path": "scripts/b.sh", "text": "ls\n"},
+        {"op": "put_file", "path": "c.sh", "text": "#!/bin/sh\nls\n"},
+    )
+    assert [path for path, file in made.files.items() if file.executable] == [
+        "bin/x",
+        "scripts/a.sh",
+    ]

@@ -209,12 +209,16 @@ class Reader:
 
     def _among(self, value: Value) -> Truth:
         if isinstance(value, tuple):
-            return any_item([self._among(item) for item in value], self.lines)
+            return any_item([self._item(item) for item in value], self.lines)
         if isinstance(value, Range):
             for end in (value.low, value.high):
                 self._fitting(end)
             return within(value, self.lines)
         return self._compared("=", value)
+
+    def _item(self, value: Value) -> Truth:
+        """Return where a value is such an item of a list; a list in it does not compare."""
+        return Truth({}, {}) if isinstance(value, tuple) else self._among(value)
 
     def _compared(self, sign: str, constant: Value) -> Truth:
         return compared(sign, self._fitting(constant), self.lines)

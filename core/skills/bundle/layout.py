@@ -120,7 +120,8 @@ def read_directory(data: memoryview) -> Directory:
     at = _find_end(data)
     end = _Cursor(data, at).end(_END)
     stop = at
-    if bytes(data[max(0, at - _LOCATOR_64.size) : at]).startswith(b"PK\x06\x07"):
+    locator = at - _LOCATOR_64.size
+    if locator >= 0 and bytes(data[locator : locator + 4]) == b"PK\x06\x07":
         stop, end = _end_64(data, at, end)
     if (end.disk, end.directory_disk) != (0, 0) or end.count_here != end.count:
         raise BundleInvalid(Message("zip.part_of_several"))
@@ -137,11 +138,11 @@ def _find_end(data: memoryview) -> int:
     tail = bytes(data[start:])
     found, at = [], tail.find(b"PK\x05\x06")
     while at >= 0:
-        comment = tail[at + 20 : at + 22]
-        if len(comment) == 2 and at + _END.size + int.from_bytes(comment, "little") == len(tail):
+        comment = int.from_bytes(tail[at + 20 : at + 22], "little")
+        if at + _END.size + comment == len(tail):
             found.append(start + at)
         at = tail.find(b"PK\x05\x06", at + 1)
-    if len(found) > 1 or (found and found[0] != start + tail.rfind(b"PK\x05\x06")):
+    if found and found[0] != start + tail.rfind(b"PK\x05\x06"):
         raise BundleInvalid(Message("zip.two_ends"))
     if not found:
         raise _unreadable(data, tail)

@@ -208,7 +208,7 @@ class _Splice:
         before, after = page.lines[:start], page.lines[end:]
         newline = page.newline_at(start)
         lead = [newline] if before and not before[-1].endswith(("\r", "\n")) else []
-        if apart and before and not is_blank(before[-1]):
+        if apart and before:  # which never ends with a blank line
             lead.append(newline)
         tail = [newline] if after and not is_blank(after[0]) else []
         placed = [*lead, *block, *tail]

@@ -248,7 +248,7 @@ def _lines_of(source: str, key: str, node: Node) -> tuple[int, int]:
     found = entry.search(source[: node.start + 1])  # a key stands once: the reader refuses others
     if found is None:
         raise BundleInvalid(Message("head.no_edit"))
-    after = source.find("\n", max(node.end - 1, node.start))
+    after = source.find("\n", node.end)
     return found.start(), len(source) if after < 0 else after + 1
 
 
