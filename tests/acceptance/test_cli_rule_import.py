@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,6 +119,19 @@ def test_a_table_of_that_name_gives_way_only_to_replace(home: Home) -> None:
     assert item["status"] == "applied"
     assert home.call("rule", "export", "승인")[1] == changed.encode()
     take(home, "승인.dmn", "--replace")
+
+
+@pytest.mark.parametrize(("how", "code"), [((), 1), (("--replace",), 0)])
+def test_a_dry_run_knows_of_the_files_before(home: Home, how: tuple[str, ...], code: int) -> None:
+    home.write("changed.dmn", APPROVAL.replace("팀장", "부장"))
+    asked = ("승인.dmn", "changed.dmn", "승인.dmn", *how)
+    dry, real = take(home, *asked, "--dry-run", code=code), take(home, *asked, code=code)
+    for one, other in zip(items(dry), items(real), strict=True):
+        assert one["operation"] == other["operation"]
+        assert (one["status"] == "known") == (other["status"] == "known")
+    assert [re.sub("\\(.*", "", one) for one in reasons(dry)] == [
+        re.sub("\\(.*", "", one) for one in reasons(real)
+    ]
 
 
 def test_one_decision_of_several_is_cut_out_and_the_rest_is_told(home: Home) -> None:

@@ -190,6 +190,43 @@ async def test_a_dry_run_says_what_would_be_and_stores_nothing(settings: Setting
         assert await Place(app).contents() == [MEMORY["content"]]
 
 
+SAID = {"kind": "MEMORY", "agent_id": "a"}
+IN_EACH_OTHERS_WAY: tuple[Line, ...] = (
+    {**SAID, "id": "m1", "content": "송장에는 부가세를 따로 적는다"},
+    {**SAID, "id": "m1", "content": "회의록은 다음 날까지 올린다"},
+    {**SAID, "id": "m1", "content": "송장에는 부가세를 따로 적는다"},
+    {**SAID, "id": "m2", "content": "송장에는 부가세를 따로 적는다"},
+    {**SAID, "id": "m1", "content": "다른 상담원의 것", "agent_id": "b"},
+    {**SAID, "id": "m1", "content": "다른 테넌트의 것", "agent_id": "c"},
+    rule("> 5", id="r1"),
+    rule("> 7"),
+    rule("> 5", name="sign-off"),
+    rule("> 9", name="other", id="r1"),
+    rule("> 7", agent_id="b"),
+)
+
+BESIDE_EACH_OTHER = (
+    "created refused known known refused created created refused created refused created"
+)
+REPLACING = "created updated updated known refused created created updated created updated created"
+
+
+@pytest.mark.parametrize("replace", [False, True])
+async def test_a_dry_run_promises_what_the_import_then_says(
+    settings: Settings, replace: bool
+) -> None:
+    said = []
+    for dry_run in (True, False):
+        async with open_app(settings, dry_run=dry_run) as app:
+            await save_agents(app)
+            lines = IN_EACH_OTHERS_WAY
+            said.append(await Place(app).take(*lines, replace=replace, dry_run=dry_run))
+    assert short(said[0]) == short(said[1])
+    assert [len(told) for told in warned(said[0])] == [len(told) for told in warned(said[1])]
+    outcomes = [one.outcome if isinstance(one, Imported) else "refused" for one in said[1]]
+    assert outcomes == (REPLACING if replace else BESIDE_EACH_OTHER).split()
+
+
 async def test_all_can_be_given_to_one_agent(place: Place) -> None:
     results = await place.take(MEMORY, {"kind": "MEMORY", "content": "no agent here"}, agent="c")
     assert short(results) == ["created", "created"]

@@ -21,13 +21,14 @@ from core.app.bootstrap.model import GuardedModel, circuit_breaker
 from core.app.bootstrap.pods import log_skipped
 from core.app.bootstrap.stores import Stores, new_id, outside_changes, utc_now
 from core.app.config_file import ConfigFile, load_config
+from core.app.dry_run import DryKnowledge
 from core.app.run_summary import RunSummary
 from core.app.settings import OFFLINE_MODEL, Settings
 from core.changes.cases.behaviour import WithBehaviour
 from core.changes.cases.judging import CaseGate
 from core.changes.cases.proposed import derive
 from core.changes.gate.change_gate import ChangeGate
-from core.changes.gate.deps import GateDeps
+from core.changes.gate.deps import Foresee, GateDeps
 from core.changes.gate.screening import Look, Screen
 from core.changes.interference import Interference, JudgeReliance
 from core.changes.lessons.proposing import Lessons
@@ -188,9 +189,15 @@ def _gate(
             outside=outside_changes(stores.skills, stores.changes, stores.target_locks),
             screen=_screen(stores, config, _asked_once(stores, model, looks, config.screen)),
             before_applied=before_applied,
+            foresee=_remembered(stores) if dry_run else None,
             cases=CaseGate(stores.cases, _case_runner(stores, model, config), config.cases, derive),
         )
     )
+
+
+def _remembered(stores: Stores) -> Foresee | None:
+    """Return what makes readable what a dry run would write; None in a program that writes."""
+    return stores.knowledge.remember if isinstance(stores.knowledge, DryKnowledge) else None
 
 
 def _screen(stores: Stores, config: ConfigFile, asked: AskedOnce | None) -> Screen:

@@ -67,7 +67,7 @@ from core.app.bootstrap.case_stores import case_stores
 from core.app.bootstrap.costs import budgets
 from core.app.bootstrap.plugins import STORES, opened
 from core.app.config_file import ConfigFile, load_config
-from core.app.dry_run import DryJournal, DryReplies, DryRuns
+from core.app.dry_run import DryJournal, DryKnowledge, DryReplies, DryRuns
 from core.app.settings import Settings
 from core.changes.outside import OutsideChanges
 from core.domain.errors import ConfigurationError
@@ -204,7 +204,6 @@ class Stores:
         self.threads: Threads = PostgresThreads(pool)
         self.steps: Steps = PostgresSteps(pool)
         self.duplicate_waiters: DuplicateWaiters = PostgresDuplicateWaiters(pool)
-        self.knowledge: Knowledge = PostgresKnowledge(pool, parts.skills)
         self.pages: KnowledgePages = PostgresKnowledgePages(pool)
         self.past: KnowledgePast = PostgresKnowledgePast(pool)
         self._reads_what_was_said(pool, parts)
@@ -238,6 +237,8 @@ class Stores:
         self.publishers: Publishers = WebPublishers()
 
     def _reads_what_was_said(self, pool: Pool, parts: Parts) -> None:
+        stored = PostgresKnowledge(pool, parts.skills)
+        self.knowledge: Knowledge = DryKnowledge(stored) if parts.dry_run else stored
         self.run_records: RunRecords = PostgresRunRecords(pool)
         self.lineage: Lineage = PostgresLineage(pool)
         self.reader: Reader = PostgresReader(pool)

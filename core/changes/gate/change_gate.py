@@ -221,6 +221,7 @@ class ChangeGate:
             return judged
         change = judged
         if self._deps.dry_run:
+            self._deps.would_write(change)
             return receipts.receipt_of(change)
         if change.held:
             return await self._hold(change, blobs)

@@ -118,6 +118,8 @@ async def _write(done: _Set, waiting: dict[int, Change]) -> None:
     """Write changes in one transaction; if that cannot be, one after another."""
     deps = done.deps
     if deps.dry_run:
+        for change in waiting.values():
+            deps.would_write(change)
         done.outcomes |= {place: receipts.receipt_of(change) for place, change in waiting.items()}
         return
     made = {place: _concluded(change, deps) for place, change in waiting.items()}
