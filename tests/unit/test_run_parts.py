@@ -11,6 +11,7 @@ from core.domain.models import (
     Operation,
     Receipt,
     ReceiptStatus,
+    Verdict,
     VerdictStatus,
     outcome_of,
 )
@@ -60,6 +61,16 @@ async def test_what_was_refused_beside_a_commit_is_told_with_it(first: Receipt) 
     assert run.journal.events[-1].data["refused"] == ["commit_to_dmn_rule: …"]
     table = [e.data for e in run.journal.events if e.data.get("tool") == "commit_to_dmn_rule"]
     assert [(data["status"], data["error"]) for data in table] == [("error", "…")]
+
+
+def test_of_several_candidates_each_failure_and_each_refused_part_is_told() -> None:
+    failed, late = (
+        Verdict(status=VerdictStatus.FAILED, reason=why) for why in ("no disk", "too late")
+    )
+    learnt = Verdict(status=VerdictStatus.COMPLETED, reason="done", refused=("the row overlaps",))
+    outcome = outcome_of([learnt, failed, late, late])
+    assert outcome.status is FeedbackStatus.FAILED
+    assert outcome.error == ("no disk; too late; part of it was not learnt: the row overlaps")
 
 
 async def test_no_action_beside_a_commit_is_not_its_reason() -> None:

@@ -295,7 +295,7 @@ class Candidate(Model):
 class Outcome(Model):
     """The end of a piece of feedback, as reported to its source.
 
-    `error` is why it failed, or what of a piece that has taught something was refused. `masked` are
+    `error` is why its candidates failed and what of the others was refused. `masked` are
     the codes of what was masked in it before it was stored, each with how often: `secret.token×2`.
     """
 
@@ -318,9 +318,16 @@ def outcome_of(verdicts: Sequence[Verdict]) -> Outcome:
     for verdict_status, status in _PRECEDENCE:
         found = [verdict for verdict in verdicts if verdict.status is verdict_status]
         if found:
-            failed = verdict_status is VerdictStatus.FAILED
-            return Outcome(status=status, error=found[0].reason if failed else _partly(verdicts))
+            failed = found if verdict_status is VerdictStatus.FAILED else ()
+            return Outcome(status=status, error=_error(failed, verdicts))
     return Outcome(status=FeedbackStatus.NO_ACTION)
+
+
+def _error(failed: Sequence[Verdict], verdicts: Sequence[Verdict]) -> str | None:
+    """Return why candidates failed, and what of the others was refused; None for nothing."""
+    partly = _partly([verdict for verdict in verdicts if verdict not in failed])
+    told = [*dict.fromkeys(verdict.reason for verdict in failed), *([partly] if partly else [])]
+    return joined(told) if len(told) > 1 else next(iter(told), None)
 
 
 def _partly(verdicts: Sequence[Verdict]) -> str | None:
