@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 from core.domain.errors import NotFound
@@ -66,7 +67,7 @@ class Restorer:
     async def _hash_now(self, kind: Kind, tenant_id: str, item_id: str) -> str:
         if kind is Kind.SKILL:
             bundle = await self.skills.read(item_id, tenant_id)
-            return bundle_hash(bundle) if bundle else ABSENT
+            return await asyncio.to_thread(bundle_hash, bundle) if bundle else ABSENT
         try:
             item = await self.knowledge.get(kind, tenant_id, item_id)
             return state_hash(Snapshot(content=item.content, name=item.name, reach=item.reach))

@@ -93,7 +93,7 @@ class Fetching:
 
     async def _of_file(self, url: str, pin: str, *, named_by: str = "") -> _Fetched:
         data = await self.publishers.file(url, most=MOST, named_by=named_by)
-        digest = sha256(data)
+        digest = await asyncio.to_thread(sha256, data)
         if pin and pin != digest:
             raise _lies(url, pin, digest)
         return _Fetched(await asyncio.to_thread(read_skill_file, data), {"sha256": digest})

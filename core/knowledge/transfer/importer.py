@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -318,7 +319,7 @@ class Importer:
     async def _brought_in(
         self, line: KnowledgeLine, owner: Owner, compared: Compared | None = None
     ) -> Imported:
-        key, earlier = await self._key(line_key(line, owner), self._is_there)
+        key, earlier = await self._key(await _key_of(line, owner), self._is_there)
         if earlier is not None and earlier.status in DONE:
             return await self._beside(line, owner, earlier.target_id, came_before=True)
         reason = self._asked(earlier, line)
@@ -365,8 +366,9 @@ class Importer:
         if not self.replace or not is_own:
             raise Refused(_taken(line, item, owner, may_replace=is_own))
         # Keyed by the state of the item, so that a repeated import replaces each state once.
-        seen = bundle_hash(folder) if folder else text_hash(item.content)
-        key = f"{line_key(line, owner)}:{item.change_id}:{seen[:12]}"
+        of_folder = await asyncio.to_thread(bundle_hash, folder) if folder else ""
+        seen = of_folder or text_hash(item.content)
+        key = f"{await _key_of(line, owner)}:{item.change_id}:{seen[:12]}"
         reason = self._asked(await self.changes.find(key), line)
         request = replace_request(line, item.id, reason)
         return _imported(line, await self._submit(request, key, owner), key)
@@ -464,6 +466,13 @@ def would_wait(receipt: Receipt) -> bool:
     """Whether a change of a dry run would be held."""
     said = receipt.message
     return receipt.status is ReceiptStatus.PREPARED and getattr(said, "code", "") == "receipt.waits"
+
+
+async def _key_of(line: KnowledgeLine, owner: Owner) -> str:
+    """Return the idempotency key of a line; a folder is hashed beside the event loop."""
+    if line.folder is None:
+        return line_key(line, owner)
+    return await asyncio.to_thread(line_key, line, owner)
 
 
 def _taken(line: KnowledgeLine, item: KnowledgeItem, owner: Owner, *, may_replace: bool) -> str:
