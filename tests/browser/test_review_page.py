@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.test_accessibility import axe_found, axe_found_in_dialog
 from tests.support.console import FACT, Console, Data, Enter, facing_a_change
 from tests.support.waiting import until
 
@@ -98,6 +99,7 @@ async def test_a_held_change_is_edited_approved_and_stored_as_it_was_seen(
     editor = page.locator("textarea").first
     text = await editor.input_value()
     assert text.startswith("---\nname: ")
+    assert await axe_found_in_dialog(page) == []
     await editor.fill(text.replace("장부에 적는다", "장부에 적고 팀장에게 알린다"))
     await page.get_by_role("button", name="저장").click()
     await page.get_by_text("reviewer 수정").wait_for()
@@ -140,6 +142,7 @@ async def test_of_two_that_contradict_one_is_chosen_side_by_side(
     assert "5일이" in await sides.nth(1).inner_text()
     for offered in ("지금 내용 유지", "둘 다 남기기", "수정"):
         assert await page.get_by_role("button", name=offered).is_visible()
+    assert await axe_found(page) == []
     await page.get_by_role("button", name="이 변경으로 바꾸기").click()
     await page.get_by_text("적용했습니다").first.wait_for()
 
@@ -209,6 +212,25 @@ async def test_a_draft_of_an_earlier_state_is_shown_with_what_is_there_now(
     assert await page.locator("textarea").first.input_value() == "금액은 원화로만 적는다"
     await page.get_by_text("변경안이 바뀌었습니다").wait_for()
     assert await page.locator(".editor .code").inner_text() == "금액은 달러로만 적는다"
+
+
+async def test_of_drafts_of_two_earlier_states_the_last_one_typed_is_taken_up(
+    console: Console, page: Page, enter: Enter
+) -> None:
+    tenant = await facing_a_change(console, page, enter)
+    prefix = f"draft:reviewer:{(await _only(console, tenant))['id']}:"
+    await page.keyboard.press("e")
+    await page.locator("textarea").first.fill("금액은 원화로만 적는다")
+    drafts = await page.evaluate("draftsOf('draft:')")
+    (path,) = (name.rpartition(":")[2] for name in drafts)
+    await page.evaluate("dropDrafts('draft:')")
+    for state, typed in (("a", 1), ("b", 3), ("c", 2)):  # by name, another is the last one
+        name = f"{prefix}{state}:{path}"
+        await page.evaluate("all => Object.assign(localStorage, all)", {name: f"글 {state}"})
+        await page.evaluate("all => Object.assign(localStorage, all)", {f"at:{name}": typed})
+    await page.reload()
+    await page.get_by_role("button", name="이어서 수정").click()
+    assert await page.locator("textarea").first.input_value() == "글 b"
 
 
 async def test_of_two_reviewers_one_decides_and_the_other_is_told_who(

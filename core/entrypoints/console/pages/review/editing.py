@@ -74,14 +74,18 @@ def _forget(visit: Visit, change_id: str) -> None:
 
 
 def _typed(drafts: Mapping[str, str], change: ChangeHead) -> tuple[Mapping[str, str], bool]:
-    """Return the drafts by path, and whether the change has moved since they were typed."""
+    """Return the drafts by path, and whether the change has moved since they were typed.
+
+    They come in the order of typing: without one of the present state, the last one's state counts.
+    """
     by_state: dict[str, dict[str, str]] = {}
+    last = ""
     for key, text in drafts.items():
-        state, _, path = key.partition(":")
-        by_state.setdefault(state, {})[path] = text
+        last, _, path = key.partition(":")
+        by_state.setdefault(last, {})[path] = text
     if not by_state or change.content_hash in by_state:
         return by_state.get(change.content_hash, {}), False
-    return by_state.popitem()[1], True
+    return by_state[last], True
 
 
 async def open_editor(
