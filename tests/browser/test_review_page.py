@@ -178,13 +178,13 @@ async def test_what_another_reviewer_moved_is_shown_anew_and_then_approved(
     assert [c["status"] for c in await console.changes(tenant)] == ["applied"] * 3
 
 
-async def test_an_open_edit_survives_the_loss_of_the_page(
+async def test_an_open_edit_survives_a_server_that_starts_anew(
     console: Console, page: Page, enter: Enter
 ) -> None:
     tenant = await facing_a_change(console, page, enter)
     await page.keyboard.press("e")
     await page.locator("textarea").first.fill("금액은 원화로만 적는다")
-    await page.reload()
+    await console.restart()  # the page comes back by itself
     await page.get_by_role("button", name="이어서 수정").click()
     editor = page.locator("textarea").first
     await editor.wait_for()

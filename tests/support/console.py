@@ -81,6 +81,7 @@ class Console:
     access: Access
     log: Path
     database: str
+    restart: Callable[[], Awaitable[None]]
 
     async def tenant(self, *agents: tuple[str, str]) -> str:
         """Create a tenant for the test with agents (id, name), and return its name."""
@@ -205,7 +206,7 @@ async def open_console(
     database: str, home: Path, *, policy: str = "all", **environment: str
 ) -> AsyncIterator[Console]:
     """Run `skill-worker run --console --offline` on a migrated database until the block ends."""
-    command = [sys.executable, "-m", "core", "run", "--console", "--offline", "--port", "0"]
+    command = [sys.executable, "-m", "core", "run", "--console", "--offline", "--port"]
     settings = {
         "DATABASE_URL": url_of(database),
         "SKILL_WORKER_HOME": str(home),
@@ -215,17 +216,40 @@ async def open_console(
     }
     log = home / "worker.log"
     home.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as out:
-        worker = subprocess.Popen(command, stderr=out, stdout=out, env={**os.environ, **settings})
+
+    def start(port: str) -> subprocess.Popen[bytes]:
+        with log.open("ab") as out:
+            environ = {**os.environ, **settings}
+            return subprocess.Popen([*command, port], stderr=out, stdout=out, env=environ)
+
+    async def restart() -> None:
+        nonlocal worker
+        worker.terminate()
+        await asyncio.to_thread(worker.wait, SOON)
+        worker = start(base.rpartition(":")[2])
+        async with httpx.AsyncClient(base_url=base) as http, asyncio.timeout(AT_LAST):
+            while not await _answers(http):
+                assert worker.poll() is None, log.read_text("utf-8")
+                await asyncio.sleep(0.1)
+
+    worker = start("0")
     try:
         base = await _listening(worker, log)
         async with open_pool(database) as pool:
             access = Access(PostgresTokens(pool), new_id)
-            yield Console(base, (home / "token").read_text().strip(), access, log, database)
+            token = (home / "token").read_text().strip()
+            yield Console(base, token, access, log, database, restart)
     finally:
         worker.terminate()
         worker.wait(SOON)
         _see_no_trace(log)
+
+
+async def _answers(http: httpx.AsyncClient) -> bool:
+    try:
+        return (await http.get("/healthz")).is_success
+    except httpx.TransportError:
+        return False
 
 
 async def _listening(worker: subprocess.Popen[bytes], log: Path) -> str:
