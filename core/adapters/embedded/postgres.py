@@ -389,16 +389,19 @@ class ServerUser:
     gid: int
 
 
-def server_user(home: Path) -> ServerUser | None:
+def server_user(
+    home: Path, create: Callable[[str], None] = ensure_user, installed: Path | None = None
+) -> ServerUser | None:
     """Return the system user to run as, or None if we are an ordinary user already.
 
-    It gets search permission on the directories above its files. Raises ConfigurationError.
+    `create` makes the user. It gets search permission on the directories above its files and above
+    the `installed` programs. Raises ConfigurationError.
     """
     if os.geteuid() != 0:
         return None
     try:
         with _lock():
-            ensure_user(SYSTEM_USER)
+            create(SYSTEM_USER)
             entry = pwd.getpwnam(SYSTEM_USER)
     except (OSError, KeyError, subprocess.CalledProcessError) as error:
         raise ConfigurationError(
@@ -409,7 +412,8 @@ def server_user(home: Path) -> ServerUser | None:
         os.chown(home, -1, entry.pw_gid)
         home.chmod(0o710)
     folders = () if home.stat().st_gid == entry.pw_gid else (home,)
-    for path in (*folders, *home.parents, programs(), *programs().parents):
+    binaries = installed or programs()
+    for path in (*folders, *home.parents, binaries, *binaries.parents):
         _let_through(path)
     return ServerUser(entry.pw_uid, entry.pw_gid)
 
