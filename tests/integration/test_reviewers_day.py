@@ -78,9 +78,12 @@ class Reviewer:
         return self._said[change.feedback_id or ""][0]
 
     def _next(self, waiting: list[Change]) -> Change:
-        """Return any; of what a model puts together, as skills and limits, what was said first."""
-        by_model = [one for one in waiting if one.kind == "SKILL" or "금액" in one.target_name]
-        return self._rng.choice([one for one in waiting if one not in by_model[1:]])
+        """Return any; of the ranges of amounts, what was said first.
+
+        They overlap: a row that the other order turns down as a contradiction, this one narrows.
+        """
+        ranges = [one for one in waiting if "금액" in one.target_name]
+        return self._rng.choice([one for one in waiting if one not in ranges[1:]])
 
     async def _decide(self, change: Change) -> None:
         """Decide as the page offers it; no approval is refused."""
@@ -102,12 +105,12 @@ class Reviewer:
         assert receipt.status.is_outcome, receipt
 
 
-# Each run takes the subjects with contradictions, a refusal and an edit; the night all of them.
+# Each run takes all forty pieces once; the night decides about them in other orders.
 @pytest.mark.parametrize(
     ("seed", "subjects"),
     [
-        pytest.param(0, ("reports", "approval", "discount"), id="ci"),
-        *(pytest.param(seed, (*SUBJECTS,), marks=pytest.mark.nightly) for seed in range(20)),
+        pytest.param(0, (*SUBJECTS,), id="ci"),
+        *(pytest.param(seed, (*SUBJECTS,), marks=pytest.mark.nightly) for seed in range(1, 20)),
     ],
 )
 async def test_what_is_reviewed_comes_to_what_it_comes_to_without_review(
