@@ -80,7 +80,7 @@ class Reviewer:
     def _next(self, waiting: list[Change]) -> Change:
         """Return any; of the ranges of amounts, what was said first.
 
-        They overlap: a row that the other order turns down as a contradiction, this one narrows.
+        They overlap, and in another order the table ends without one of its rows.
         """
         ranges = [one for one in waiting if "금액" in one.target_name]
         return self._rng.choice([one for one in waiting if one not in ranges[1:]])
