@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
-from core.safety.shell_expansion import LONGEST_VALUE, Words, base_of
 from core.safety.shell_values import (
     DECODED,
     FETCHED,
+    LONGEST_VALUE,
     WRAPPERS,
+    Words,
+    base_of,
     behind,
     finds_all,
     is_broad,

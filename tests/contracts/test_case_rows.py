@@ -10,7 +10,7 @@ from core.adapters.postgres.case_figures import PostgresCaseFigures
 from core.adapters.postgres.case_upkeep import PostgresCaseUpkeep
 from core.adapters.postgres.cases import PostgresCases, seen_on
 from core.adapters.postgres.queries import Pool, connection
-from core.changes.cases.words import asked_words
+from core.changes.cases.proposed import asked_words
 from core.domain.models import Change, Kind, Reach, RunEvent, Scope, Snapshot
 from core.domain.models.cases import CaseBody, CaseFilter, CaseResult, CaseStatus
 from tests.support.react import item_change

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from core.changes.cases.words import asked_words, brought_words
+from core.changes.cases.proposed import asked_words, brought_words
 from core.domain.models import Change, ChangeStatus, Kind
 from core.domain.models.cases import Case, CaseBody, CaseFilter, CaseResult, CasesInReach, Check
 from core.domain.text import normal_form

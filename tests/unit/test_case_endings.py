@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from pydantic import JsonValue
 
+from core.changes.cases.proposed import claimed, takes_over
 from core.changes.cases.running import (
     Found,
     ItemState,
@@ -18,7 +19,6 @@ from core.changes.cases.running import (
     section_of,
 )
 from core.changes.cases.wording import MOST_TOLD, all_broken, broken_words, case_words, told_of
-from core.changes.cases.words import claimed, takes_over
 from core.decision_table import to_xml
 from core.domain.models import (
     Change,

@@ -9,9 +9,16 @@ import pytest
 from pydantic import JsonValue
 
 from core.changes.cases.judging import Corrections
-from core.changes.cases.proposed import EVALS, cases_of_evals, derive
+from core.changes.cases.proposed import (
+    EVALS,
+    asked_words,
+    brought_words,
+    cases_of_evals,
+    derive,
+    name_word,
+    said_words,
+)
 from core.changes.cases.running import ItemState, judge
-from core.changes.cases.words import asked_words, brought_words, name_word, said_words
 from core.decision_table import to_xml
 from core.domain.hashing import sha256
 from core.domain.models import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.changes.cases.words import claimed, takes_over
+from core.changes.cases.proposed import claimed, takes_over
 from core.domain.models import Change, ChangeStatus, Kind, Operation, Snapshot
 from core.domain.models.cases import Case, CaseBody, CaseOrigin, CaseResult, CaseRole, Check
 

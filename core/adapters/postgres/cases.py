@@ -23,7 +23,7 @@ from core.adapters.postgres.queries import (
     transaction,
 )
 from core.adapters.postgres.runs import write_event
-from core.changes.cases.words import asked_words, brought_words, name_word
+from core.changes.cases.proposed import asked_words, brought_words, name_word
 from core.domain.errors import NotFound
 from core.domain.messages import Message
 from core.domain.models import NO_USAGE, Change, Kind, RunEvent, Scope

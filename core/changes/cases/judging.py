@@ -11,10 +11,20 @@ from pydantic import JsonValue
 
 from core.changes.cases.behaviour import takes_model
 from core.changes.cases.config import DEFAULT, HOLD, OFF, CaseRules
-from core.changes.cases.proposed import MOST_CHARS, asks, can_prove, expects, own_cases
+from core.changes.cases.proposed import (
+    BRINGING,
+    MOST_CHARS,
+    asked_words,
+    asks,
+    can_prove,
+    claimed,
+    expects,
+    own_cases,
+    said_words,
+    takes_over,
+)
 from core.changes.cases.running import says
 from core.changes.cases.wording import MOST_TOLD, broken_words
-from core.changes.cases.words import BRINGING, asked_words, claimed, said_words, takes_over
 from core.decision_table import parse_xml
 from core.decision_table.evaluation.decide import decide
 from core.decision_table.learning.learn import decide_case

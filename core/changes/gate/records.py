@@ -179,8 +179,10 @@ async def _has_diverged(change: Change, committer: Committer, target_locks: Targ
 _PAST = {ChangeStatus.FAILED: "failed", ChangeStatus.STALE: "went_stale"}
 
 
-async def finish(change: Change, deps: GateDeps) -> Receipt:
+async def finish(change: Change, deps: GateDeps, *, is_in_doubt: bool = False) -> Receipt:
     """Apply and record an open intent; idempotent.
+
+    An intent `is_in_doubt` if its target may have moved before it was opened: that is asked first.
 
     Raises LeaseLost if another worker has taken it over; a late write of ours that reached the
     store is recorded first. Raises Stale (recorded) if the target moved, and DependencyDown if
@@ -196,7 +198,7 @@ async def finish(change: Change, deps: GateDeps) -> Receipt:
             feedback_id=change.feedback_id,
         ):
             tracing.content("gen_ai.memory.records", lambda: _record_of(change))
-            return await _carried_out(change, deps)
+            return await _carried_out(change, deps, is_in_doubt=is_in_doubt)
     except LeaseLost:
         await report_divergence(
             change, deps.committers[change.kind], deps.target_locks, deps.journal
@@ -213,6 +215,11 @@ async def has_moved(change: Change, deps: GateDeps) -> bool:
     """Whether the target has changed since the change was prepared."""
     now = await deps.committers[change.kind].current(change.tenant_id, change.target_id)
     return state_hash(now) != change.base_hash
+
+
+async def _refuse_moved(change: Change, deps: GateDeps) -> None:
+    if await has_moved(change, deps):
+        raise Stale(Message("change.moved_while_waiting", kind=change.kind, id=change.target_id))
 
 
 async def look_outside(change: Change, deps: GateDeps) -> None:
@@ -232,8 +239,13 @@ async def close(
         await unit.emit(event(f"change.{_PAST[status]}", change, error.message))
 
 
-async def _carried_out(change: Change, deps: GateDeps) -> Receipt:
+async def _carried_out(change: Change, deps: GateDeps, *, is_in_doubt: bool) -> Receipt:
+    # Only a skill has effects outside the transaction, some perhaps made before an error.
+    tried = False
     try:
+        if is_in_doubt:
+            await _refuse_moved(change, deps)
+        tried = change.kind is Kind.SKILL
         if deps.cases is not None and change.kind is Kind.SKILL:
             await _try_again(change, deps.cases, deps.changes)
         await deps.committers[change.kind].apply(change)
@@ -241,9 +253,9 @@ async def _carried_out(change: Change, deps: GateDeps) -> Receipt:
     except LeaseLost:
         raise
     except Stale as error:
-        # Only a skill has effects outside the transaction, some perhaps made before this error.
-        await close(change, ChangeStatus.STALE, error, deps, tried=change.kind is Kind.SKILL)
-        await look_outside(change, deps)
+        await close(change, ChangeStatus.STALE, error, deps, tried=tried)
+        if tried:
+            await look_outside(change, deps)
         raise
     except DependencyDown as error:
         async with deps.changes.unit_of_work(change) as unit:
