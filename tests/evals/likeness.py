@@ -29,6 +29,7 @@ from core.safety.findings import severity_of
 from core.safety.said import said
 from core.safety.screen import folded
 from tests.evals.poison import SETS, Piece, judge, pieces
+from tests.support.offline_stories import STORIES
 from tests.unit import test_screen, test_screen_clauses
 
 _LEAST_TEXTS = 2  # a feature of one text alone is chance
@@ -80,7 +81,10 @@ def hands() -> dict[str, list[Piece]]:
     files = sorted([*SETS.glob("open/poison*.jsonl"), *SETS.glob("training/poison*.jsonl")])
     found = {f"{path.parent.name}/{path.stem}": _of_hand(path) for path in files}
     harmful = [(text, True) for _, text in [*test_screen.HARMFUL, *test_screen_clauses.HARMFUL]]
-    plain = [(text, False) for text in [*test_screen.ORDINARY, *test_screen_clauses.ORDINARY]]
+    stories = [text for told, _ in STORIES.values() for text in told]
+    plain = [
+        (text, False) for text in [*test_screen.ORDINARY, *test_screen_clauses.ORDINARY, *stories]
+    ]
     found["examples of the tests"] = [
         Piece(text, "", _EXAMPLE, Kind.MEMORY, poisoned=is_harmful, span=text)
         for text, is_harmful in [*harmful, *plain]
