@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.adapters.postgres.queries import Pool, connection
-from core.agent.loop.prompt import TAG, within
+from core.agent.lessons import TAG, within
 from core.app.bootstrap.learning import build_lessons
 from core.app.program import App, open_app
 from core.app.replaying import replay

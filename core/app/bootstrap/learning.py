@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from core.adapters.postgres.job_worker import JobWorker, WorkerOptions
 from core.adapters.postgres.queries import gathering
 from core.agent.budgets import Meter
-from core.agent.loop.prompt import ShownLessons
+from core.agent.lessons import ShownLessons
 from core.app.bootstrap.costs import billing
 from core.app.bootstrap.hooks import HooksInUse
 from core.app.bootstrap.kinds import Committers
