@@ -76,7 +76,9 @@ async def test_a_program_that_is_cut_off_is_killed_with_its_children(tmp_path: P
 
 async def test_what_takes_too_long_is_tried_again() -> None:
     given = {"name": "slow", "event": "change.held", "command": ["x"], "timeout": 0.01}
-    slow = HookTarget(Hook.model_validate(given), program("import signal", "signal.pause()"), no_change)
+    slow = HookTarget(
+        Hook.model_validate(given), program("import signal", "signal.pause()"), no_change
+    )
     sent = await slow.ask(NOTICE)
     assert (sent.outcome, sent.status) == (Outcome.LATER, "timeout")
 
