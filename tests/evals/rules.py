@@ -92,7 +92,7 @@ def _judged(line: Mapping[str, JsonValue]) -> Judged:
     tool, args = rules.decide(rules.View(text=text, task="", related=()))
     made = MEMORY if tool == "commit_to_memory" else OTHER
     if tool == "commit_to_dmn_rule":
-        made = RIGHT if line["rows"] and says_the_same(args["rule"], line["rows"]) else WRONG
+        made = RIGHT if line.get("rows") and says_the_same(args["rule"], line["rows"]) else WRONG
     return Judged(text, str(line["becomes"]), made)
 
 

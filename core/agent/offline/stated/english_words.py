@@ -10,7 +10,8 @@ from core.agent.offline.text import words
 BEFORE = (
     (
         "<=",
-        r"no (?:more|longer|later|higher|older|larger|heavier) than|not (?:more|longer|over"
+        r"no (?:more|longer|later|higher|older|larger|heavier|wider|taller|bigger|greater|deeper"
+        r"|thicker|hotter|warmer|further|farther|faster|dearer) than|not (?:more|longer|over"
         r"|above|exceeding)(?: than)?",
     ),
     (
@@ -20,7 +21,8 @@ BEFORE = (
     ),
     (
         ">=",
-        r"no (?:less|fewer|earlier|lower|younger) than|not (?:less|fewer) than|at least|a "
+        r"no (?:less|fewer|earlier|lower|younger|smaller|shorter|lighter|newer|narrower|thinner"
+        r"|shallower|cooler|colder|cheaper|slower|sooner) than|not (?:less|fewer) than|at least|a "
         r"minimum of|min(?:imum)?(?: of)?",
     ),
     (">=", r"(?:from|starting (?:from|at|on)|as of)"),
@@ -29,13 +31,13 @@ BEFORE = (
     (
         ">",
         r"(?:more|greater|higher|longer|larger|bigger|older|heavier|later|bigger|further"
-        r"|farther|taller|warmer|hotter|wider) than",
+        r"|farther|taller|warmer|hotter|wider|deeper|thicker|faster|dearer) than",
     ),
     (">", r"over|above|exceeds?|exceeding|in excess of|beyond|past|after|upwards of"),
     (
         "<",
         r"(?:less|fewer|lower|shorter|smaller|younger|lighter|earlier|cheaper|sooner|colder"
-        r"|nearer) than",
+        r"|nearer|newer|narrower|thinner|shallower|cooler|slower|closer|weaker) than",
     ),
     ("<", r"under|below|before"),
 )
@@ -44,14 +46,14 @@ AFTER = (
         ">=",
         r"\s?\+|(?:\s(?:ahead|in advance|prior|early|late|old))?\s(?:or|and) "
         r"(?:more|over|above|up|upwards?|older|longer|heavier|higher|later"
-        r"|after|greater|larger|further|warmer|hotter|taller|wider|faster)(?!\s(?:than\b"
+        r"|after|greater|larger|bigger|further|farther|warmer|hotter|taller|wider|faster|deeper|thicker)(?!\s(?:than\b"
         r"|[\d₩$€£]))"
         r"|\s?onwards?|\sand up",
     ),
     (
         "<=",
         r"\s(?:or|and) (?:less|under|below|fewer|younger|shorter|lighter|lower|earlier|before"
-        r"|smaller|cheaper|colder|slower|cooler)(?!\s(?:than\b|[\d₩$€£]))",
+        r"|smaller|cheaper|colder|slower|cooler|newer|narrower|thinner|shallower|sooner|closer)(?!\s(?:than\b|[\d₩$€£]))",
     ),
 )
 _VERBS = words(

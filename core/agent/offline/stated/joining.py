@@ -17,6 +17,7 @@ from core.agent.offline.stated.statement import (
     Ends,
     NotARule,
     Part,
+    between,
     beyond,
     both,
     ends_of,
@@ -109,6 +110,9 @@ class _Joiner:
 
     def add(self, part: Part) -> None:
         """Add the case of a part."""
+        if part.trumps and not part.is_rest and part.when[0].is_ordered:
+            self.cases.append(Case(tuple(self._trumped(part.when)), part.then, part.sentence))
+            return
         when: list[Condition] = []
         for one in part.when:
             if one.kind != ELSE:
@@ -184,6 +188,8 @@ class _Joiner:
         if one.test == "again":
             return seen[-1]
         unit = smaller([c.unit for c in seen])
+        if one.test == "between":
+            return between([in_unit(c, unit) for c in seen])
         found = beyond([in_unit(c, unit) for c in seen], one.test)
         self._ordered.append(found)
         return found
@@ -212,9 +218,8 @@ class _Joiner:
         """Let earlier cases hold only where what holds whatever else is told does not."""
         if len(when) != 1 or len(self.cases) < 2:
             raise NotARule("nothing that it holds in spite of")
-        over = replace(
-            when[0], column="대상" if is_korean(when[0].test + self.group) else "who or what"
-        )
+        named = "대상" if is_korean(when[0].test + self.group) else "who or what"
+        over = replace(when[0], column=(when[0].column if when[0].is_ordered else "") or named)
         if any(
             one.column == over.column or one.test == over.test
             for case in self.cases

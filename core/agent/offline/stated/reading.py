@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from core.agent.offline.stated import english, korean
 from core.agent.offline.stated.beside import is_beside, narrows
 from core.agent.offline.stated.joining import joined
+from core.agent.offline.stated.piecing import pieced
 from core.agent.offline.stated.statement import Case, NotARule, Part
 from core.agent.offline.text import clauses, is_korean
 
@@ -43,11 +44,19 @@ def cases_in(text: str) -> list[Case]:
     beside = [is_beside(one) for one in sentences]
     stated = [one for one, aside in zip(sentences, beside, strict=True) if not aside]
     try:
-        cases = joined(*_parts(stated))
+        cases = _joined(stated)
         _check_story(cases, [one for one in sentences if one not in stated], beside[:1] != [True])
     except NotARule:
         return []
     return cases
+
+
+def _joined(sentences: Sequence[str]) -> list[Case]:
+    """Return the cases of sentences read in order or, where that fails, piece by piece."""
+    try:
+        return joined(*_parts(sentences))
+    except NotARule:
+        return pieced(sentences)
 
 
 def _parts(sentences: Sequence[str]) -> tuple[list[Part], str]:

@@ -174,6 +174,20 @@ def beyond(conditions: Sequence[Condition], way: str) -> Condition:
     return replace(conditions[-1], test=ends.test)
 
 
+def between(conditions: Sequence[Condition]) -> Condition:
+    """Return the condition of what lies between two open ends."""
+    spans = [ends for one in conditions if (ends := ends_of(one.test)) is not None]
+    below = [one for one in spans if one.low is None and one.high is not None]
+    above = [one for one in spans if one.high is None and one.low is not None]
+    if len(spans) != 2 or not below or not above:
+        raise NotARule("nothing to lie between of")
+    low, high = below[0], above[0]
+    if low.high is None or high.low is None or size(low.high) >= size(high.low):
+        raise NotARule("an empty interval")
+    ends = Ends(low.high, not low.high_in, high.low, not high.low_in)
+    return replace(conditions[-1], test=ends.test)
+
+
 def in_unit(condition: Condition, unit: str) -> Condition:
     """Return a condition on a number in a smaller unit. Raises NotARule if it has none of it."""
     if condition.unit in {unit, ""}:
