@@ -1,0 +1,308 @@
+"""English rules read piece by piece: each a condition, an outcome, or both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from core.agent.offline.stated import english_piece_words as w
+from core.agent.offline.stated.english import _named, _split, _verb
+from core.agent.offline.stated.english import _outcome as _clean
+from core.agent.offline.stated.english_conditions import VERB, compared, value_of
+from core.agent.offline.stated.found import Found
+from core.agent.offline.stated.pieces import Piece, Reading
+from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule
+
+_NOUNS = 5  # words that name what a number is of, or some of several
+
+
+def cut(sentence: str) -> list[Piece]:
+    """Return the pieces between the joints of a sentence; numbers compared stay whole."""
+    text = sentence.rstrip(" .!?~;:")
+    begin = lead.end() if (lead := w.LEAD.match(text)) else 0
+    whole = [(one.start, one.end) for one in compared(text)]
+    pieces, joint = [], ""
+    for match in w.CUT.finditer(text, begin):
+        if any(start < match.end() and match.start() < end - 1 for start, end in whole):
+            continue
+        if match.start() > begin:
+            pieces.append(Piece(begin, match.start(), joint))
+        begin, joint = match.end(), match[0]
+    return [*pieces, Piece(begin, len(text), joint)] if begin < len(text) else pieces
+
+
+def read(text: str) -> list[Reading]:
+    """Return what a stretch of text may state."""
+    plain = w.LEAD.sub("", text).strip(" .,;:!?")
+    if not re.search(r"\w", plain):
+        return []
+    for reader in (_rest, _subordinate):
+        if found := _tried(reader, plain):
+            return found
+    found = [one for reader in _READERS for one in _tried(reader, plain)]
+    return found
+
+
+def _tried(reader: Callable[[str], Iterator[Reading]], text: str) -> list[Reading]:
+    found: list[Reading] = []
+    try:
+        found.extend(reader(text))
+    except NotARule:
+        pass
+    return found
+
+
+def _rest(text: str) -> Iterator[Reading]:
+    """Yield what holds for all that is left."""
+    one = ((Condition("", "-", ELSE),),)
+    if not (found := w.REST.search(text)):
+        return
+    before, after = text[: found.start()].strip(" ,:"), text[found.end() :].strip(" ,:")
+    if found[0].lower() == "otherwise" and before and after:
+        before, after = "", f"{before} {after}"
+    if before and after:
+        return
+    then = before or after
+    if found["none"]:
+        then = f"no {then}"
+    if then and (w.SUB.search(then) or list(compared(then)) and not w.STATES.search(then)):
+        return
+    yield Reading(one, _outcome(then) if then else "", shape="rest")
+
+
+def _outcome(text: str) -> str:
+    """Return a text as an outcome that has no clause beside it."""
+    plain = re.sub(r",? (?:either|too|as well|instead|then)$", "", text.strip(" .,;:"))
+    if w.STRAY.search(plain) or len(plain.split()) > 14:
+        raise NotARule("an outcome with another clause")
+    return _clean(plain)
+
+
+def _subordinate(text: str) -> Iterator[Reading]:
+    """Yield a condition that `if` or the like begins, and an outcome before or behind it."""
+    found = w.SUB.search(text)
+    if found is None:
+        return
+    before, after = text[: found.start()].strip(" ,"), text[found.end() :].strip(" ,")
+    if w.SUB.search(after):
+        return
+    if before:
+        yield Reading(_conditions(after), _outcome(before))
+        return
+    atoms = [*compared(after)]
+    tail = after[atoms[-1].end :].strip(" ,") if atoms else ""
+    if tail and (VERB.search(tail) or w.STATES.search(tail)) and not w.SPAN.match(f" {tail}"):
+        yield Reading(_conditions(after[: atoms[-1].end]), _outcome(tail))
+        return
+    yield Reading(_conditions(after))
+
+
+def _conditions(text: str) -> tuple[tuple[Condition, ...], ...]:
+    """Return the alternatives that a clause of conditions states, each a conjunction."""
+    atoms = [*compared(text)]
+    begin, joints, told = 0, set(), []
+    for match in re.finditer(r",? (?P<how>and|or) ", text):
+        if any(one.start < match.end() and match.start() < one.end - 1 for one in atoms):
+            continue
+        told.append(text[begin : match.start()])
+        joints.add(match["how"].lower())
+        begin = match.end()
+    told.append(text[begin:])
+    if len(joints) > 1:
+        raise NotARule("conditions of which nobody can tell how they go together")
+    literals = [_literal(one.strip(" ,")) for one in told]
+    return tuple((one,) for one in literals) if joints == {"or"} else (tuple(literals),)
+
+
+def _literal(text: str) -> Condition:
+    """Return one condition of several."""
+    atoms = [*compared(text)]
+    if len(atoms) == 1:
+        one = atoms[0]
+        tail = text[one.end :].strip()
+        if tail and (VERB.search(tail) or len(tail.split()) > 3):
+            raise NotARule("words behind a number")
+        return _number(one, f"{text[: one.start]} {tail}")
+    if atoms or re.search(r"\d", text):
+        raise NotARule("numbers in one condition")
+    if found := w.THERE.fullmatch(text):
+        return Condition(found["what"], '"no"' if found["no"] else '"yes"', "string")
+    if (found := w.IS.fullmatch(text)) and len(found["what"].split()) <= _NOUNS:
+        column = "" if w.PRONOUN.fullmatch(found["what"]) else _plain(found["what"])
+        return value_of(column, found["value"], no=bool(found["no"]))
+    if found := w.HAS.fullmatch(text):
+        no = found["no"] or found["out"]
+        return Condition(found["what"], '"no"' if no else '"yes"', "string")
+    if not 2 <= len(text.split()) <= 8 or w.LED.match(text) or not w.FACT.search(text):
+        raise NotARule("a condition that is not read")
+    fact = re.sub(rf"^{w.PRONOUN.pattern} ", "", w.NOT.sub("", text).strip(), flags=re.I)
+    return Condition(" ".join(fact.split()), '"no"' if w.NOT.search(text) else '"yes"', "string")
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"^(?:an?|the|their|your|our|its) ", "", text.strip(), flags=re.I)
+
+
+def _lean(then: str) -> int:
+    """Return what it costs that an outcome may be a condition."""
+    return 3 if [*compared(then)] else 0
+
+
+def _number(one: Found, lead: str) -> Condition:
+    """Return a compared number with the name of what it is of."""
+    if w.NOT.search(lead):
+        raise NotARule("a number that is not so compared")
+    return _named(one, lead.replace("'s ", " ").replace("'re ", " "))
+
+
+def _measured(text: str) -> Iterator[Reading]:
+    """Yield a number that is compared, with the outcome before or behind it."""
+    atoms = [*compared(text)]
+    if not atoms or len(atoms) > 2:
+        return
+    first, last = atoms[0], atoms[-1]
+    if first is not last:
+        gap = text[first.end : last.start].strip(" ,")
+        if gap.lower() not in {"and", "but", "but not", ""}:
+            return
+    lead, tail = text[: first.start].strip(" ,:"), text[last.end :].strip(" ,:")
+    if span := w.SPAN.match(f" {tail}"):
+        tail = tail[span.end() - 1 :].strip()
+    ends = [_number(one, "") for one in atoms[1:]]
+    is_name = len(lead.split()) <= _NOUNS and not w.STATES.search(lead) and not _states(lead)
+    is_name = is_name or bool(w.RELATIVE.fullmatch(lead))
+    if not tail:
+        if is_name:
+            yield Reading(((_number(first, lead), *ends),))
+        if lead and (not is_name or len(lead.split()) > 1 or VERB.match(lead)):
+            subject, then, _ = _split(lead)
+            then = re.sub(r" (?:for|on|to|of|if|at|with)$", "", then)
+            when = _number(first, subject)
+            cost = 0 if w.STATES.search(then) or VERB.search(then) else 2
+            yield Reading(((when, *ends),), _outcome(then), cost)
+        return
+    if not is_name:
+        return
+    when = ((_number(first, lead), *ends),)
+    if VERB.match(tail) or w.STATES.match(tail):
+        trumps = w.TRUMPS.search(tail) is not None
+        yield Reading(when, _outcome(w.TRUMPS.sub("", tail)), trumps=trumps)
+    elif not VERB.search(tail) and len(tail.split()) <= 2:
+        yield Reading(((_number(first, f"{lead} {tail}"), *ends),), cost=1)
+        yield Reading(when, _outcome(tail), 2)
+    elif not w.OF.match(f" {tail}"):
+        yield Reading(when, _outcome(tail), 2)
+
+
+def _states(words: str) -> bool:
+    """Whether words hold a verb behind a noun."""
+    _, _, rest = _plain(words).partition(" ")
+    return VERB.search(rest) is not None
+
+
+def _beyond(text: str) -> Iterator[Reading]:
+    """Yield what lies beyond, or between, what was told."""
+    found = w.BEYOND.match(text)
+    if found is None or re.match(r" ?(?:than )?[₩$€£]?\d| than", text[found.end() :]):
+        return
+    way = "between" if found["between"] else "up" if found["up"] else "down"
+    tail = text[found.end() :].strip(" ,:")
+    when = ((Condition("", way, BEYOND),),)
+    if not tail:
+        yield Reading(when)
+    elif [*compared(tail)]:
+        return
+    else:
+        yield Reading(when, _outcome(tail), 0 if VERB.match(tail) or w.STATES.match(tail) else 2)
+
+
+def _of(text: str) -> Iterator[Reading]:
+    """Yield an outcome and for whom or what it is: `$75 for blocking a hydrant`."""
+    if w.SUB.search(text):
+        return
+    for match in reversed([*w.OF.finditer(text)]):
+        then, value = text[: match.start()], text[match.end() :]
+        if re.search(r"\d", value) or w.STATES.search(value) or len(value.split()) > _NOUNS + 1:
+            return
+        states = bool(w.STATES.search(then))
+        if not states and len(then.split()) > 4:
+            continue
+        if not _is_value(value):
+            continue
+        when = value_of("", _plain(value))
+        yield Reading(((when,),), _outcome(then), 0 if states else 3, shape=match[0].strip())
+
+
+def _some(text: str) -> Iterator[Reading]:
+    """Yield what holds for some of several: `Pro gets 50`, `portraits $220`."""
+    plain = re.sub(r"^(?:for |the |any |all |an? )+", "", text, flags=re.I)
+    verb = _verb(plain)
+    if verb and verb.start():
+        value, then = plain[: verb.start()].strip(), plain[verb.start() :]
+        if _is_value(value):
+            trumps = bool(w.TRUMPS.search(then))
+            cut = w.TRUMPS.sub("", then).strip(" ,")
+            shape = "rule" if w.RULES.match(cut) else "verb"
+            yield Reading(((value_of("", value),),), _outcome(cut), _lean(cut), trumps, shape)
+        return
+    if found := re.match(r"(?P<value>(?:[^\W\d][\w'-]* ){1,4}?)(?P<then>(?:[$€£₩]|\d|half |full |nothing|none|free|no |never|at |by |to ).*)", plain):
+        if _is_value(found["value"].strip()):
+            cost = 1 + _lean(found["then"])
+            when = value_of("", found["value"].strip())
+            yield Reading(((when,),), _outcome(found["then"]), cost, shape="gap")
+    if len(plain.split()) <= 4 and _is_value(plain):
+        yield Reading(((value_of("", plain),),), cost=2, shape="label")
+
+
+def _is_value(value: str) -> bool:
+    words = value.split()
+    return (
+        0 < len(words) <= 4
+        and not w.PRONOUN.fullmatch(words[0])
+        and not w.NO_VALUE.search(value)
+        and not w.OF.search(f" {value} ")
+        and not w.SUB.search(value)
+    )
+
+
+def _bare(text: str) -> Iterator[Reading]:
+    """Yield an outcome alone."""
+    if len(text.split()) <= 14:
+        yield Reading(then=_outcome(text), cost=_lean(text), shape="bare")
+
+
+_READERS = (_measured, _beyond, _of, _some, _bare)
+
+
+def fits(found: Sequence[tuple[Reading, str]]) -> bool:
+    """Whether what holds for some of several is said of all of them in one manner."""
+    values = [one for one, _ in found if _of_values(one)]
+    if not values or len(values) < len([one for one, _ in found if one.shape != "rest"]):
+        return True
+    if all(w.STATES.search(one.then) for one in values):
+        return True
+    shapes = {one.shape for one in values}
+    if any(one.shape == "rest" for one, _ in found) and len(shapes) == 1:
+        return True
+    return shapes in ({"rule"}, {"label"}) or (len(shapes) == 1 and len(values) > 1 and "verb" not in shapes)
+
+
+def _of_values(one: Reading) -> bool:
+    return all(c.kind == "string" and c.column == "" for when in one.any_of for c in when)
+
+
+def topical(sentences: Sequence[str]) -> list[str]:
+    """Return sentences without what the first says that all are about."""
+    first, *others = sentences
+    found = re.match(r"(?P<about>[^:;.,\d]{1,60}):\s+(?P<rest>.+)$", first, re.S)
+    if found is None or any(": " in one for one in others) or ": " in found["rest"]:
+        return list(sentences)
+    if len(cut(found["rest"])) + len(others) < 2 or [*compared(found["about"])]:
+        return list(sentences)
+    return [found["rest"], *others]
+
+
+def renamed(one: Reading) -> Reading:
+    """Return a reading whose columns without a name have one."""
+    return replace(one)

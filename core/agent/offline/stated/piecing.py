@@ -1,0 +1,71 @@
+"""The cases of a text of which every piece is read as a condition, an outcome, or both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+
+from core.agent.offline.stated import english_pieces, english_words
+from core.agent.offline.stated import english_piece_words as w
+from core.agent.offline.stated.joining import joined
+from core.agent.offline.stated.pieces import Reading, parts_from, ways
+from core.agent.offline.stated.statement import BEYOND, Case, NotARule, Part
+from core.agent.offline.text import is_korean
+
+_TRIED = 6  # ways to read a text, of which the first that makes a table counts
+
+
+def pieced(sentences: Sequence[str]) -> list[Case]:
+    """Return the cases of sentences. Raises NotARule if no reading covers all of them."""
+    if not sentences or any(map(is_korean, sentences)):
+        raise NotARule("no sentence of this grammar")
+    for one in sentences:
+        if english_words.VAGUE.search(one) or w.STORY.search(one) or w.SEQUENCE.search(one):
+            raise NotARule("a judgement or a story")
+    said = english_pieces.topical(sentences)
+    found = ways(said, english_pieces.cut, english_pieces.read)
+    for way in sorted(islice(found, _TRIED), key=_strain):
+        if not english_pieces.fits(way):
+            continue
+        try:
+            cases = joined(over_all(parts_from(way)))
+        except NotARule:
+            continue
+        if len(cases) > 1:
+            return cases
+    raise NotARule("pieces that make no table")
+
+
+def _strain(way: Sequence[tuple[Reading, str]]) -> int:
+    """Return how far a reading is from one that compares one quantity, or tells values alone."""
+    ordered = [any(c.is_ordered for when in one.any_of for c in when) for one, _ in way]
+    named = [one.shape != "rest" and not is_one for (one, _), is_one in zip(way, ordered, strict=True)]
+    return sum(one.cost for one, _ in way) + (3 * sum(named) if any(ordered) else 0)
+
+
+def over_all(parts: Sequence[Part]) -> list[Part]:
+    """Return parts with the one for some, whatever else is told, behind the others.
+
+    `Under $50 is $5. $50 or more is free. Members pay nothing.`
+    """
+    tiers = [one for one in parts if any(each.is_ordered or each.kind == BEYOND for each in one.when)]
+    over = [one for one in parts if one.trumps] or [
+        one for one in parts if one not in tiers and not one.is_rest
+    ]
+    rest = [one for one in parts if one not in over]
+    if len(over) != 1 or len(over[0].when) != 1 or len(rest) < 2 or not tiers:
+        return list(parts)
+    if not (over[0].trumps or _is_alike(over[0].then, [one.then for one in rest])):
+        raise NotARule("what may come on top of the others")
+    if w.MORE.search(over[0].then):
+        raise NotARule("what comes on top of the others")
+    return [*rest, replace(over[0], trumps=True)]
+
+
+def _is_alike(then: str, others: Sequence[str]) -> bool:
+    """Whether an outcome is of the kind of others: by a word, or as an amount."""
+    told = [set(re.findall(r"[a-z]{4,}|[가-힣]{2,}", one.casefold())) for one in (then, *others)]
+    has = [bool(w.STATES.search(one)) for one in (then, *others)]
+    return all(has) or any(told[0] & other for other in told[1:])
