@@ -280,14 +280,27 @@ def _like(one: str, other: str) -> float:
 
 
 def _matched(outcomes: Sequence[tuple[str, str]]) -> bool:
-    """Whether outcomes go together one to one, by their numbers, and each with the nearest."""
-    mine, theirs = [a for a, _ in outcomes], [b for _, b in outcomes]
-    if len(set(mine)) < len(mine) or len(set(theirs)) < len(theirs) or not outcomes:
+    """Whether each made outcome goes with one expected, by its numbers, and with the nearest.
+
+    An outcome may be said in two ways, `permit required` and `require a permit`, if either way
+    is nearer to it than to all others.
+    """
+    mine = [a for a, _ in outcomes]
+    if len(set(mine)) < len(mine) or not outcomes:
         return False
-    if not all(map(_same_numbers, mine, theirs)):
+    if not all(_same_numbers(a, b) for a, b in outcomes):
         return False
-    told = sum(map(_fits, mine, theirs))
-    return all(sum(map(_fits, mine, order)) <= told + 1e-9 for order in permutations(theirs))
+    best: dict[str, str] = {}
+    for a, b in outcomes:
+        best[b] = max(a, best.get(b, a), key=lambda one, b=b: _fits(one, b))  # type: ignore[misc]
+    for a, b in outcomes:
+        again = best[b] != a
+        if again and any(_fits(a, other) >= _fits(a, b) for other in best if other != b):
+            return False
+    theirs, told = list(best), sum(_fits(a, b) for b, a in best.items())
+    return all(
+        sum(map(_fits, best.values(), order)) <= told + 1e-9 for order in permutations(theirs)
+    )
 
 
 def _fits(mine: str, theirs: str) -> float:

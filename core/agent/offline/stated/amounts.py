@@ -48,7 +48,7 @@ _DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _SCALES = r"(?:[십백천]?[만억조]|[십백천])"
 _LARGE = r"(?:hundred|thousand|million|billion|grand)\b|(?<=\d)[kKM]\b"
 _KOREAN_UNITS = (
-    "원|달러|유로|엔|위안|건|개월|개|명|인분|인|세|살|일|주|달|년|시간|분|초|%|퍼센트|프로|도"
+    "원|달러|불(?![가-힣])|유로|엔|위안|건|개월|개|명|인분|인|세|살|일|주|달|년|시간|분|초|%|퍼센트|프로|도"
     "|점|회|번|차례|"
     "킬로그램|킬로미터|킬로와트시|킬로|그램|톤|미터|kWh|kW|kg|km|cm|mm|ppm|dB|°C|℃|g|m|인승|평"
     "|층|장|대|줄|자|글자|페이지|쪽|박스|상자|병|권|평|박|잔|"
@@ -67,10 +67,11 @@ _ENGLISH_UNITS = (
     "|decibels"
 )
 _KOREAN_UNITS = "|".join(sorted(_KOREAN_UNITS.split("|"), key=len, reverse=True))
+_KOREAN_UNITS = _KOREAN_UNITS.replace("|초|", "|초(?!과)|")
 _UNIT = {
     "살": "세", "달": "개월", "퍼센트": "%", "프로": "%", "킬로그램": "kg",
     "그램": "g", "킬로미터": "km",
-    "미터": "m", "킬로": "kg", "번": "회", "차례": "회", "인": "명", "글자": "자", "쪽": "페이지",
+    "미터": "m", "킬로": "kg", "번": "회", "차례": "회", "인": "명", "글자": "자", "불": "달러", "쪽": "페이지",
     "percent": "%", "per cent": "%", "kgs": "kg", "kilo": "kg", "kilos": "kg", "hr": "hour",
     "hrs": "hour", "min": "minute", "mins": "minute", "people": "person", "kilometre": "km",
     "kilometer": "km", "gram": "g", "metre": "m", "meter": "m", "tonne": "ton",
@@ -90,9 +91,15 @@ _CLOCK = re.compile(
     r"|(?<![\d.])\b(?P<h3>\d{1,2})\s*(?P<ap3>[ap])\.?m\b\.?|(?P<noon>\bnoon\b|정오)",
     re.I,
 )
+# `만 2천`, `삼만 오천`, `1만 오백`
+_MIXED = (
+    r"(?:\d{1,4}|[일이삼사오육칠팔구십백천]{1,4})?만 ?(?:\d{1,4}[백천]?|[일이삼사오육칠팔구]?[백천]"
+    r"(?: ?[일이삼사오육칠팔구]?백)?)"
+)
 _SINO_WORDS = r"[일이삼사오육칠팔구]?[십백천만억](?:[일이삼사오육칠팔구십백천만억]*)"
 _KOREAN = re.compile(
-    rf"(?P<lead>[₩$€£]\s?|영하\s|마이너스\s)?(?:(?P<digits>(?:{_DIGITS})(?:\s?{_SCALES}"
+    rf"(?P<lead>[₩$€£]\s?|영하\s|마이너스\s)?(?:(?<![가-힣\d])(?P<mixed>{_MIXED})"
+    rf"(?=\s?(?:원|명|건|개|km|점))|(?P<digits>(?:{_DIGITS})(?:\s?{_SCALES}"
     rf"(?:\s?\d[\d,]*\s?{_SCALES})*(?:\d{{1,4}}(?=\s?원))?)?)"
     rf"|(?<![가-힣])(?P<native>{'|'.join(sorted(_NATIVE, key=len, reverse=True))})(?=\s?(?:번"
     rf"|명|개|건|시간|달|살|"
@@ -146,7 +153,35 @@ def amounts(text: str, *, korean: bool) -> list[Amount]:
                 amount = replace(amount, text=_afternoon(match), kind="time")
             if amount is not None:
                 found.append(amount)
-    return sorted(found, key=lambda one: one.start)
+    return _merged(text, sorted(found, key=lambda one: one.start))
+
+
+_HALF = re.compile(r" 반(?![가-힣])| and a half\b")
+
+
+def _merged(text: str, found: list[Amount]) -> list[Amount]:
+    """Return amounts with hours and minutes as one: `1시간 30분`, `한 시간 반`."""
+    merged: list[Amount] = []
+    for one in found:
+        before = merged[-1] if merged else None
+        if half := _HALF.match(text, one.end) if one.unit in _MINUTES else None:
+            one = replace(one, text=_minutes(one, "30"), unit=_MINUTES[one.unit], end=half.end())
+        elif (
+            before is not None
+            and _MINUTES.get(before.unit) == one.unit != ""
+            and text[before.end : one.start].strip() in {"", "and"}
+        ):
+            merged[-1] = replace(one, text=_minutes(before, one.text), start=before.start)
+            continue
+        merged.append(one)
+    return merged
+
+
+_MINUTES = {"시간": "분", "hour": "minute"}
+
+
+def _minutes(hours: Amount, minutes: str) -> str:
+    return f"{(Decimal(hours.text) * 60 + Decimal(minutes)).normalize():f}"
 
 
 def _span(match: re.Match[str]) -> tuple[int, int]:
@@ -195,6 +230,8 @@ def _number(match: re.Match[str]) -> Amount | None:
     if group["digits"]:
         scale = (group.get("scale") or "").lower()
         value = _scaled(group["digits"].replace(",", "")) * _BIG.get(scale, 1)
+    elif mixed := group.get("mixed"):
+        value = Decimal(_mixed(mixed))
     elif sino := group.get("sino") or group.get("digit"):
         value = Decimal(_sino(sino))
     else:
@@ -241,6 +278,15 @@ def _spoken(text: str) -> int:
         else:
             total, part = total + (part or 1) * large, 0
     return total + part
+
+
+def _mixed(text: str) -> int:
+    """Return `만 2천` or `삼만 오천` as a number."""
+    large, _, small = text.partition("만")
+    head = (int(large) if large.isdigit() else _sino(large)) if large else 1
+    small = small.strip()
+    tail = int(_scaled(small)) if small[0].isdigit() else _sino(small.replace(" ", ""))
+    return head * 10_000 + tail
 
 
 def _sino(text: str) -> int:

@@ -226,7 +226,10 @@ class _Sentence:
             if w.INSIDE.search(value) or w.PLACES.search(value):
                 raise NotARule("a condition in what is named")
             if not re.search(
-                r"\d|^(?:it|you|we|they|he|she|this|that|there|i)$|\b(?:to|of)$", value, re.I
+                r"\d|^(?:it|you|we|they|he|she|this|that|there|i|so|then|but|or|nor|also|just|please)$"
+                r"|\b(?:to|of)$",
+                value,
+                re.I,
             ):
                 return value, plain[verb.start() :]
         gapped = w.GAPPED_VALUE.match(plain)

@@ -9,11 +9,11 @@ from core.agent.offline.stated.english_words import MORE_VERBS as _MORE
 from core.agent.offline.stated.english_words import VERB as _VERB
 
 CUT = re.compile(
-    r"\s*[,;:?]\s+(?:(?:and|but|while|so|then|or) )?|\s+(?:and|but|while)\s+|\s+[-–—]+>?\s+|\s*=>?\s*",
+    r"\s*[,;:?]\s+(?:(?:and|but|while|so|then|or)\b(?! (?:not|if not)\b) ?)?|\s+(?=(?:except|unless)\b)|\s+(?:and|but|while)\s+|\s+[-–—]+>?\s+|\s*=>?\s*",
     re.I,
 )
 LEAD = re.compile(
-    r"^(?:(?:um+|uh|so|well|ok|okay|oh|hey|hi|basically|just|only|please|also|and|but|then|btw|fyi"
+    r"^(?:(?:in which case|in that case|then that's|those are|that one is|um+|uh|so|well|ok|okay|oh|hey|hi|basically|just|only|please|also|and|but|then|btw|fyi"
     r"|remember|note|again|actually|right|now|look|listen|anyway|from now on|going forward"
     r"|as a rule|for the record|quick one|heads up|reminder|it's|it is|while)\b[,:]?\s+)+",
     re.I,
@@ -105,7 +105,7 @@ SPAN = re.compile(
 # What an outcome does not hold.
 STRAY = re.compile(
     r"[,;:()?]|\b(?:but|even|though|although|unless|except|if|when|however|or any|whereas|because"
-    r"|otherwise|until|been)\b|(?<!-)\bonly$",
+    r"|otherwise|until|been|which|who|that \w+s)\b|(?<!-)\bonly$",
     re.I,
 )
 LED = re.compile(r"(?:by|for|on|in|at|to|with|from|as|of|and|or)\b", re.I)
@@ -117,3 +117,7 @@ NO_VALUE = re.compile(
 )
 FACT = re.compile(rf"\b(?:{_VERB}|{'|'.join(_MORE)})\b|\w+(?:ed|es|s)\b", re.I)
 SEQUENCE = re.compile(r"\bfirst\b.*\bthen\b|\bthen\b.*\bthen\b|\bafter that\b.*\bthen\b", re.I | re.S)
+ALWAYS = re.compile(r" always ", re.I)
+EXCEPT = re.compile(
+    r"(?:except|unless|apart from|other than|but not)(?: (?:for|on|in|if|when|where|with))?\b", re.I
+)

@@ -37,7 +37,7 @@ def read(text: str) -> list[Reading]:
     plain = w.LEAD.sub("", text).strip(" .,;:!?")
     if not re.search(r"\w", plain):
         return []
-    for reader in (_rest, _subordinate):
+    for reader in (_exception, _rest, _subordinate):
         if found := _tried(reader, plain):
             return found
     found = [one for reader in _READERS for one in _tried(reader, plain)]
@@ -51,6 +51,25 @@ def _tried(reader: Callable[[str], Iterator[Reading]], text: str) -> list[Readin
     except NotARule:
         pass
     return found
+
+
+def _exception(text: str) -> Iterator[Reading]:
+    """Yield the condition of an exception to what stands before it."""
+    found = w.EXCEPT.match(text)
+    if found is None:
+        return
+    told = text[found.end() :].strip(" ,")
+    if not [*compared(told)] and not w.IS.fullmatch(told) and not w.THERE.fullmatch(told):
+        one = value_of("exception", _plain(told)) if _is_value(told) else None
+        if one is None:
+            raise NotARule("an exception that is not read")
+        yield Reading(((one,),), shape="except")
+        return
+    (when,) = _conditions(told)
+    if len(when) != 1:
+        raise NotARule("an exception of several conditions")
+    named = replace(when[0], column=when[0].column or ("" if when[0].is_ordered else "exception"))
+    yield Reading(((named,),), shape="except")
 
 
 def _rest(text: str) -> Iterator[Reading]:
@@ -137,6 +156,8 @@ def _literal(text: str) -> Condition:
     if not 2 <= len(text.split()) <= 8 or w.LED.match(text) or not w.FACT.search(text):
         raise NotARule("a condition that is not read")
     fact = re.sub(rf"^{w.PRONOUN.pattern} ", "", w.NOT.sub("", text).strip(), flags=re.I)
+    if len(fact.split()) < 2:
+        raise NotARule("a condition that is not read")
     return Condition(" ".join(fact.split()), '"no"' if w.NOT.search(text) else '"yes"', "string")
 
 
@@ -237,11 +258,13 @@ def _of(text: str) -> Iterator[Reading]:
 def _some(text: str) -> Iterator[Reading]:
     """Yield what holds for some of several: `Pro gets 50`, `portraits $220`."""
     plain = re.sub(r"^(?:for |the |any |all |an? )+", "", text, flags=re.I)
+    always = w.ALWAYS.search(plain)
+    plain = w.ALWAYS.sub(" ", plain)
     verb = _verb(plain)
     if verb and verb.start():
         value, then = plain[: verb.start()].strip(), plain[verb.start() :]
         if _is_value(value):
-            trumps = bool(w.TRUMPS.search(then))
+            trumps = bool(always or w.TRUMPS.search(then))
             cut = w.TRUMPS.sub("", then).strip(" ,")
             shape = "rule" if w.RULES.match(cut) else "verb"
             yield Reading(((value_of("", value),),), _outcome(cut), _lean(cut), trumps, shape)
@@ -260,6 +283,7 @@ def _is_value(value: str) -> bool:
     return (
         0 < len(words) <= 4
         and not w.PRONOUN.fullmatch(words[0])
+        and not VERB.fullmatch(words[0])
         and not w.NO_VALUE.search(value)
         and not w.OF.search(f" {value} ")
         and not w.SUB.search(value)
@@ -285,7 +309,7 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     shapes = {one.shape for one in values}
     if any(one.shape == "rest" for one, _ in found) and len(shapes) == 1:
         return True
-    return shapes in ({"rule"}, {"label"}) or (len(shapes) == 1 and len(values) > 1 and "verb" not in shapes)
+    return shapes in ({"rule"}, {"label"})
 
 
 def _of_values(one: Reading) -> bool:
@@ -302,7 +326,3 @@ def topical(sentences: Sequence[str]) -> list[str]:
         return list(sentences)
     return [found["rest"], *others]
 
-
-def renamed(one: Reading) -> Reading:
-    """Return a reading whose columns without a name have one."""
-    return replace(one)

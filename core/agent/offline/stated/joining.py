@@ -41,6 +41,7 @@ DEFAULTS = {
 }  # fmt: skip
 RANKS = frozenset(["점", "등급", "단계", "학년", "급"])
 _ALWAYS = re.compile(r"항상|언제나|반드시|절대|\balways\b|\bnever\b", re.I)
+_WITHIN = re.compile(r"\bwithin\b", re.I)
 _SAME = 0.6  # likeness of two names of one column
 
 
@@ -111,7 +112,8 @@ class _Joiner:
     def add(self, part: Part) -> None:
         """Add the case of a part."""
         if part.trumps and not part.is_rest and part.when[0].is_ordered:
-            self.cases.append(Case(tuple(self._trumped(part.when)), part.then, part.sentence))
+            over = self._trumped(part.when)
+            self.cases.append(Case(tuple(over), part.then, part.sentence))
             return
         when: list[Condition] = []
         for one in part.when:
@@ -200,7 +202,10 @@ class _Joiner:
             raise NotARule("nothing to be left of")
         last = self.cases[-1].when
         if when:
-            raise NotARule("what is left of some")
+            left = otherwise(self.cases)
+            if not left:
+                raise NotARule("what is left of some")
+            return [*left, *when]
         if len(self.cases) == 1 and len(last) > 1:
             return []
         return list(otherwise(self.cases))
@@ -325,6 +330,16 @@ def _apart(cases: list[Case]) -> list[Case]:
     for at, case in enumerate(cases):
         for number, one in enumerate(case.when):
             mine = ends_of(one.test) if one.is_ordered else None
+            if mine is not None and mine.low is None and _WITHIN.search(case.sentence):
+                taken = any(
+                    c.column == one.column and c.test == f">= {mine.high}"
+                    for other in cases
+                    for c in other.when
+                )
+                if taken and mine.high_in:
+                    when = list(apart[at].when)
+                    when[number] = replace(one, test=f"< {mine.high}")
+                    apart[at] = replace(apart[at], when=tuple(when))
             if mine is None or mine.low is None or mine.high is None or mine.low == mine.high:
                 continue
             others = [

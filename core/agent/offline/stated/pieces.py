@@ -102,6 +102,8 @@ def _led(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | None:
     if way.waiting is not None and way.waiting.shape == "label" and not _TELLS.search(joint):
         return None
     cost = way.cost + reading.cost
+    if reading.shape == "except" or (way.waiting is not None and way.waiting.shape == "except"):
+        return _excepted(way, reading, sentence)
     if reading.any_of and reading.then:
         if way.waiting is not None:
             return _narrowed(way, reading, joint, sentence)
@@ -115,6 +117,23 @@ def _led(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | None:
         made = replace(way.waiting, then=reading.then, shape=reading.shape)
         return _Way(cost + 1, (*way.done, (made, sentence)))
     return _added(way, reading, joint, sentence)
+
+
+def _excepted(way: _Way, reading: Reading, sentence: str) -> _Way | None:
+    """Return a way with an exception to what was told last, and its own outcome."""
+    if way.waiting is None:
+        can = bool(way.done) and len(reading.any_of) == 1 and not reading.then
+        return replace(way, cost=way.cost + reading.cost, waiting=reading) if can else None
+    if reading.any_of or not way.done:
+        return None
+    last, of = way.done[-1]
+    if re.search(r"\d", reading.then) and not re.search(r"\d", last.then):
+        return None  # `that one stops at 30` sets another limit
+    ((but,),) = way.waiting.any_of
+    general = tuple((*when, but.negated) for when in last.any_of)
+    special = tuple((*when, but) for when in last.any_of)
+    told = (replace(last, any_of=general), of), (replace(last, any_of=special, then=reading.then), sentence)
+    return _Way(way.cost + reading.cost + 1, (*way.done[:-1], *told))
 
 
 def _narrowed(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | None:
@@ -144,7 +163,7 @@ def _added(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | Non
     if not way.done or way.done[-1][1] != sentence or re.search(r"\d", reading.then):
         return None
     last, of = way.done[-1]
-    if not joint.strip() or last.trumps:
+    if joint.strip() not in {"and", "고", "며"} or last.trumps:
         return None
     more = replace(last, then=f"{last.then}{joint}{reading.then}")
     return _Way(way.cost + reading.cost + 3, (*way.done[:-1], (more, of)))
