@@ -26,6 +26,7 @@ class Reading:
     cost: int = 0
     trumps: bool = False
     shape: str = ""
+    topic: str = ""
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ def _added(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | Non
 def parts_from(found: Sequence[tuple[Reading, str]]) -> list[Part]:
     """Return what was read as parts, several where one of several conditions is enough."""
     return [
-        Part(tuple(when), reading.then, sentence, trumps=reading.trumps)
+        Part(tuple(when), reading.then, sentence, topic=reading.topic, trumps=reading.trumps)
         for reading, sentence in found
         for when in reading.any_of
     ]

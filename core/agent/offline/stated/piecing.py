@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from core.agent.offline.stated import english_pieces, english_words
 from core.agent.offline.stated import english_piece_words as w
+from core.agent.offline.stated import english_pieces, english_words, korean_pieces, korean_words
+from core.agent.offline.stated import korean_piece_words as kw
 from core.agent.offline.stated.joining import joined
 from core.agent.offline.stated.pieces import Reading, parts_from, ways
 from core.agent.offline.stated.statement import BEYOND, Case, NotARule, Part
@@ -19,15 +20,17 @@ _TRIED = 6  # ways to read a text, of which the first that makes a table counts
 
 def pieced(sentences: Sequence[str]) -> list[Case]:
     """Return the cases of sentences. Raises NotARule if no reading covers all of them."""
-    if not sentences or any(map(is_korean, sentences)):
-        raise NotARule("no sentence of this grammar")
+    if not sentences:
+        raise NotARule("no sentence")
+    korean = any(map(is_korean, sentences))
+    vague, story = (korean_words.VAGUE, kw.STORY) if korean else (english_words.VAGUE, w.STORY)
     for one in sentences:
-        if english_words.VAGUE.search(one) or w.STORY.search(one) or w.SEQUENCE.search(one):
+        if vague.search(one) or story.search(one) or w.SEQUENCE.search(one):
             raise NotARule("a judgement or a story")
-    said = english_pieces.topical(sentences)
-    found = ways(said, english_pieces.cut, english_pieces.read)
+    grammar = korean_pieces if korean else english_pieces
+    found = ways(grammar.topical(sentences), grammar.cut, grammar.read)
     for way in sorted(islice(found, _TRIED), key=_strain):
-        if not english_pieces.fits(way):
+        if not grammar.fits(way):
             continue
         try:
             cases = joined(over_all(parts_from(way)))
@@ -59,7 +62,7 @@ def over_all(parts: Sequence[Part]) -> list[Part]:
         return list(parts)
     if not (over[0].trumps or _is_alike(over[0].then, [one.then for one in rest])):
         raise NotARule("what may come on top of the others")
-    if w.MORE.search(over[0].then):
+    if w.MORE.search(over[0].then) or kw.MORE.search(over[0].then):
         raise NotARule("what comes on top of the others")
     return [*rest, replace(over[0], trumps=True)]
 
@@ -67,5 +70,5 @@ def over_all(parts: Sequence[Part]) -> list[Part]:
 def _is_alike(then: str, others: Sequence[str]) -> bool:
     """Whether an outcome is of the kind of others: by a word, or as an amount."""
     told = [set(re.findall(r"[a-z]{4,}|[가-힣]{2,}", one.casefold())) for one in (then, *others)]
-    has = [bool(w.STATES.search(one)) for one in (then, *others)]
+    has = [bool(w.STATES.search(one) or kw.AMOUNT.search(one)) for one in (then, *others)]
     return all(has) or any(told[0] & other for other in told[1:])

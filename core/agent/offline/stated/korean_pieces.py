@@ -1,0 +1,170 @@
+"""Korean rules read piece by piece: each a condition, an outcome, or both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from core.agent.offline.stated import korean_piece_words as w
+from core.agent.offline.stated import korean_words as words
+from core.agent.offline.stated.korean import _Clause, _Sentence
+from core.agent.offline.stated.korean import _outcome as _clean
+from core.agent.offline.stated.korean_conditions import conditions_of, value_of
+from core.agent.offline.stated.pieces import Piece, Reading
+from core.agent.offline.stated.statement import ELSE, Condition, NotARule
+
+_OPEN = "〇"  # stands for the outcome that a condition waits for
+_JOINT = re.compile(r"\s*[:→=]\s+|\s+(?:-|–|—|/|→|->)\s+")
+
+
+def cut(sentence: str) -> list[Piece]:
+    """Return the pieces between the joints of a sentence; numbers compared stay whole."""
+    text = words.POLITE.sub("", words.JAMO.sub("", sentence).rstrip(" .!~;:?"))
+    begin = lead.end() if (lead := w.LEAD.match(text)) else 0
+    found = sorted({*_breaks(text), *((m.start(), m.end(), m[0]) for m in _JOINT.finditer(text))})
+    pieces, joint = [], ""
+    for end, after, how in found:
+        if end <= begin:
+            continue
+        pieces.append(Piece(begin, end, joint))
+        begin, joint = after, how
+    return [*pieces, Piece(begin, len(text), joint)] if begin < len(text) else pieces
+
+
+def _breaks(text: str) -> Iterator[tuple[int, int, str]]:
+    for match in words.BREAK.finditer(text):
+        ends = match[0].strip(" ,")
+        how = "고" if ends[-1:] in {"고", "며"} else "고," if not ends else ends
+        yield match.start() + (len(ends) if match[0][0] != " " else 0), match.end(), how
+
+
+def read(text: str) -> list[Reading]:
+    """Return what a stretch of text may state."""
+    plain = w.LEAD.sub("", text).strip(" .,;:!?~")
+    but = w.BUT.match(plain)
+    if but:
+        plain = plain[but.end() :]
+    if not re.search(r"\w", plain):
+        return []
+    found = _tried(_rest, plain) or [
+        one for reader in (_conditional, _some, _bare) for one in _tried(reader, plain)
+    ]
+    return [replace(one, trumps=True) if but and one.any_of else one for one in found]
+
+
+def _tried(reader: Callable[[str], Iterator[Reading]], text: str) -> list[Reading]:
+    found: list[Reading] = []
+    try:
+        found.extend(reader(text))
+    except NotARule:
+        pass
+    return found
+
+
+def _outcome(text: str) -> str:
+    """Return a text as an outcome that has no clause beside it."""
+    plain = text.strip(" .,;:/")
+    if w.STRAY.search(plain) or len(plain.split()) > 9 or "," in plain:
+        raise NotARule("an outcome with another clause")
+    return _clean(plain)
+
+
+def _rest(text: str) -> Iterator[Reading]:
+    """Yield what holds for all that is left."""
+    found = w.REST.match(f"{text} ")
+    if found is None:
+        return
+    then = text[found.end() :].strip(" ,:")
+    if then and conditions_of(f"{then} "):
+        return
+    yield Reading(((Condition("", "-", ELSE),),), _outcome(then) if then else "", shape="rest")
+
+
+def _conditional(text: str) -> Iterator[Reading]:
+    """Yield conditions with their outcome, or those that wait for it."""
+    whole = f"{text}이면" if w.LIMIT_END.search(text) else text
+    found = sorted(conditions_of(f"{whole} "), key=lambda one: one.start)
+    if not found:
+        return
+    tail = whole[found[-1].end :].strip(" ,.;:/")
+    if tail and (conditions_of(f"{tail} ") or words.UNREAD.search(words.IDIOMS.sub("", tail))):
+        return
+    trumps = bool(w.TRUMPS.match(tail))
+    said = f"{whole[: found[-1].end]} {w.TRUMPS.sub('', tail) if tail else _OPEN}"
+    for part in _numbered(said, found):
+        then = "" if part.then == _OPEN else _outcome(part.then)
+        yield Reading((part.when,), then, trumps=trumps and not part.when[0].is_ordered, topic=part.topic)
+
+
+def _numbered(text: str, found: Sequence) -> list:
+    parts = _Sentence(text, text, False)._numbered(_Clause(text, 0, tuple(found)), "")
+    return parts
+
+
+def _some(text: str) -> Iterator[Reading]:
+    """Yield what holds for some of several: `제주는 3천원`, `조조 9천원`."""
+    match = w.SOME.match(text)
+    if match and _is_value(match["value"]):
+        then = text[match.end() :]
+        inner = w.SOME.match(then)
+        if inner and _is_value(inner["value"]):
+            yield _valued(inner["value"], then[inner.end() :], 0, match["value"])
+        else:
+            yield _valued(match["value"], then, 0)
+    topic = match["value"] if match else ""
+    rest = text[match.end() :] if match else text
+    if (gap := w.GAP.match(rest)) and _is_value(gap["value"]):
+        yield _valued(gap["value"], rest[gap.end() :], 1, topic)
+    if len(text.split()) <= 3 and _is_value(text):
+        yield Reading(((value_of("", text),),), cost=2, shape="label")
+
+
+def _valued(value: str, then: str, cost: int, topic: str = "") -> Reading:
+    trumps = bool(w.TRUMPS.search(then))
+    plain = _outcome(w.TRUMPS.sub("", then))
+    shape = "amount" if w.AMOUNT.search(plain) else "text"
+    return Reading(((value_of("", value),),), plain, cost, trumps, shape, topic)
+
+
+def _is_value(value: str) -> bool:
+    last = value.split()[-1]
+    if re.search(r"\d", value) and not all(
+        w.CODED.match(one) for one in value.split() if re.search(r"\d", one)
+    ):
+        return False
+    return len(value.split()) <= 3 and not w.NO_VALUE.search(value) and not words.VERBAL.search(last)
+
+
+def _bare(text: str) -> Iterator[Reading]:
+    """Yield an outcome alone."""
+    if conditions_of(f"{text} "):
+        return
+    yield Reading(then=_outcome(text), cost=1 if w.SOME.match(text) else 0, shape="bare")
+
+
+def fits(found: Sequence[tuple[Reading, str]]) -> bool:
+    """Whether what holds for some of several is said of all of them in one manner."""
+    values = [one for one, _ in found if one.shape in {"amount", "text", "label"}]
+    if not values:
+        return True
+    if len(values) < len([one for one, _ in found if one.shape != "rest"]):
+        return True
+    shapes = {one.shape for one in values}
+    return len(shapes) == 1 and all(len(one.then.split()) <= 5 for one in values)
+
+
+def topical(sentences: Sequence[str]) -> list[str]:
+    """Return sentences without what the first says that all are about."""
+    first, *others = sentences
+    if not others and not re.search(r"[,:]", first):
+        return list(sentences)
+    found = words.LABEL.match(first)
+    if found and not any(": " in one for one in others) and ": " not in first[found.end() :]:
+        return [first[found.end() :], *others]
+    label = re.match(r"(?P<about>[^,.\d]{1,16}?)(?:이?요|얘긴데요?|얘기인데요?|말인데요?|말이에요|관련해서|관련해서요),\s+", first)
+    if label:
+        return [first[label.end() :], *others]
+    if others and len(first.split()) <= 3 and not re.search(r"\d|[다요]$", first) and not words.VERBAL.search(first):
+        return others
+    return list(sentences)
