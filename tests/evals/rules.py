@@ -35,7 +35,10 @@ _UNITS = re.compile(r"""(?<=\d)\s*[A-Za-z가-힣%°₩$€£]+(?=[^"]*(?:"[^"]*"
 _MOMENT = re.compile(r"(?<![\d\"])(?:(\d{4}-\d\d-\d\d)|(\d\d:\d\d)(?::00)?)(?![\d\"])")
 _GROUPS = re.compile(r"(?<=\d),(?=\d{3})")
 _NO = re.compile(
-    r"without|\bno\b|\bnot\b|\bnone\b|없|미(?!만)|비회|비 |안 |못 |아님|아니|불|false|n't", re.I
+    r"without|\bno\b|\bnot\b|\bnone\b|없|미(?=납|제출|동의|완료|인증|개봉|참석|가입|신청|취업|성년|접종|결제|수령|등록|착용"
+    r"|확인|사용|지참|작성|회원)|비(?=회원|대상|정상|공개)|(?<![가-힣])(?:안|못) |않|못(?=[하했합받쓰])|아님|아니|아닌"
+    r"|불(?=가|합|참|허|량|일치|필요|포함|이행|출석)|(?<![가-힣])무(?=사고|료|상|보험|면허|자격|결석|단)|false|n't|\bun(?=\w{4})",
+    re.I,
 )
 
 
@@ -220,6 +223,8 @@ def _samples(
         list(dict.fromkeys(lit for test in tests for lit in _LITERAL.findall(test)))
         for tests in (my_tests, their_tests)
     )
+    if (mine.type, theirs.type) == ("time", "number"):
+        return list(_hours({*ours, *map(_clock, wanted)}))
     if mine.type != theirs.type and not {mine.type, theirs.type} <= {"string", "boolean"}:
         return []
     if mine.type == "number":
@@ -241,6 +246,18 @@ def _numbers(ours: list[Fraction], wanted: list[Fraction]) -> Iterator[tuple[Jso
     if all(limit.denominator == 1 and limit < 1000 for limit in limits):
         for number in range(int(min(limits)) - 2, int(max(limits)) + 3):
             yield number, number
+
+
+def _clock(hours: str) -> str:
+    minutes = round(Fraction(hours) * 60)
+    return f'time("{minutes // 60 % 24:02}:{minutes % 60:02}:00")'
+
+
+def _hours(literals: set[str]) -> Iterator[tuple[JsonValue, JsonValue]]:
+    """Pair times of day with the hours since midnight as which a set may write them."""
+    for text, _ in _moments("time", literals):
+        hour, minute, second = map(int, str(text).split(":"))
+        yield text, hour + minute / 60 + second / 3600
 
 
 def _moments(kind: str, literals: set[str]) -> Iterator[tuple[JsonValue, JsonValue]]:

@@ -108,6 +108,14 @@ STRAY = re.compile(
     r"|otherwise|until|been|which|who|that \w+s)\b|(?<!-)\bonly$",
     re.I,
 )
+# Days and times of which an outcome may hold only then.
+CALENDAR = re.compile(
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekdays?|weekends?|(?:bank |public )?holidays?"
+    r"|mornings?|afternoons?|evenings?|nights?|summer|winter|january|february|march|april|june|july|august"
+    r"|september|october|november|december|peak|off-peak)\b",
+    re.I,
+)
+FOR_SOME = re.compile(r" (?:for|on|during|with|without|to|in) (?!all\b|everyone\b|total\b|full\b|advance\b|the spot\b|top\b)[a-z]", re.I)
 LED = re.compile(r"(?:by|for|on|in|at|to|with|from|as|of|and|or)\b", re.I)
 RELATIVE = re.compile(r"(?:any |all |the |an? )?[\w-]+ (?:that|who|which|whose) [\w ]{2,30}", re.I)
 NO_VALUE = re.compile(

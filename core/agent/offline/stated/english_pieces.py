@@ -95,6 +95,8 @@ def _outcome(text: str) -> str:
     plain = re.sub(r",? (?:either|too|as well|instead|then)$", "", text.strip(" .,;:"))
     if w.STRAY.search(plain) or len(plain.split()) > 14:
         raise NotARule("an outcome with another clause")
+    if w.CALENDAR.search(plain) or (re.match(r"[$€£₩\d]", plain) and w.FOR_SOME.search(plain)):
+        raise NotARule("an outcome that may hold for some alone")
     return _clean(plain)
 
 
@@ -304,6 +306,9 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     values = [one for one, _ in found if _of_values(one)]
     if not values or len(values) < len([one for one, _ in found if one.shape != "rest"]):
         return True
+    signs = {tuple(sorted(c.one.test[:2] for c in compared(one.then))) for one in values}
+    if len(signs) > 1 or any(len(sign) > 1 for sign in signs):
+        return False
     if all(w.STATES.search(one.then) for one in values):
         return True
     shapes = {one.shape for one in values}

@@ -65,7 +65,7 @@ def _tried(reader: Callable[[str], Iterator[Reading]], text: str) -> list[Readin
 def _outcome(text: str) -> str:
     """Return a text as an outcome that has no clause beside it."""
     plain = text.strip(" .,;:/")
-    if w.STRAY.search(plain) or len(plain.split()) > 9 or "," in plain:
+    if w.STRAY.search(plain) or w.CALENDAR.search(plain) or len(plain.split()) > 9 or "," in plain:
         raise NotARule("an outcome with another clause")
     return _clean(plain)
 
@@ -90,11 +90,13 @@ def _conditional(text: str) -> Iterator[Reading]:
     tail = whole[found[-1].end :].strip(" ,.;:/")
     if tail and (conditions_of(f"{tail} ") or words.UNREAD.search(words.IDIOMS.sub("", tail))):
         return
+    if "," in whole[: found[0].start] or len(whole[: found[0].start].split()) > 4:
+        raise NotARule("a story before a condition")
     trumps = bool(w.TRUMPS.match(tail))
     said = f"{whole[: found[-1].end]} {w.TRUMPS.sub('', tail) if tail else _OPEN}"
     for part in _numbered(said, found):
         then = "" if part.then == _OPEN else _outcome(part.then)
-        yield Reading((part.when,), then, trumps=trumps and not part.when[0].is_ordered, topic=part.topic)
+        yield Reading((part.when,), then, trumps=trumps and not part.when[0].is_ordered, topic=part.topic, is_only=part.is_only)
 
 
 def _numbered(text: str, found: Sequence) -> list:

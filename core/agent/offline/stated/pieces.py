@@ -27,6 +27,7 @@ class Reading:
     trumps: bool = False
     shape: str = ""
     topic: str = ""
+    is_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def _added(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | Non
 def parts_from(found: Sequence[tuple[Reading, str]]) -> list[Part]:
     """Return what was read as parts, several where one of several conditions is enough."""
     return [
-        Part(tuple(when), reading.then, sentence, topic=reading.topic, trumps=reading.trumps)
+        Part(tuple(when), reading.then, sentence, topic=reading.topic, is_only=reading.is_only, trumps=reading.trumps)
         for reading, sentence in found
         for when in reading.any_of
     ]

@@ -30,7 +30,8 @@ def pieced(sentences: Sequence[str]) -> list[Case]:
     grammar = korean_pieces if korean else english_pieces
     found = ways(grammar.topical(sentences), grammar.cut, grammar.read)
     for way in sorted(islice(found, _TRIED), key=_strain):
-        if not grammar.fits(way):
+        topics = {one.topic for one, _ in way if one.topic}
+        if not grammar.fits(way) or (len(topics) == 1 and kw.CONTRAST.search(*topics)):
             continue
         try:
             cases = joined(over_all(parts_from(way)))
@@ -59,7 +60,11 @@ def over_all(parts: Sequence[Part]) -> list[Part]:
     ]
     rest = [one for one in parts if one not in over]
     if len(over) != 1 or len(over[0].when) != 1 or len(rest) < 2 or not tiers:
+        if any(one.trumps for one in parts):
+            raise NotARule("nothing that it holds in spite of")
         return list(parts)
+    if kw.MOMENT.search(over[0].when[0].test.strip('"')):
+        raise NotARule("a moment beside amounts of time")
     if not (over[0].trumps or _is_alike(over[0].then, [one.then for one in rest])):
         raise NotARule("what may come on top of the others")
     if w.MORE.search(over[0].then) or kw.MORE.search(over[0].then):
