@@ -191,7 +191,7 @@ _ENGLISH_COMPLAINS = re.compile(
     r"|costs?|any|all|both|every|otherwise(?<!said otherwise))\b))"
     r"(?:.*\b(?:again|lol|please|sorry|thanks|cheers|last (?:week|month|time|night"
     r"|year)|yesterday|today|this (?:week|morning|month)|wrong"
-    r"|annoy\w+|nonsense|mix\w*|confus\w+|upset|i've|we've|you've|keeps?|kept|told"
+    r"|annoy\w+|nonsense|mix\w*|confus\w+|upset|i've|we've|you've|(?:you|they|it|we|people|customers) keeps?|kept|told"
     r"|bounced|let|got|had|was|were|did|didn't|said|gave"
     r"|sent|put|charged|went|came|made|complain\w*|angry|honestly|that's (?:it|all))\b.*)"
     r"|(?:please )?(?:stop|don't keep|quit|you keep|you've been) (?:telling|quoting|saying|sending"
@@ -214,11 +214,17 @@ def narrows(sentence: str) -> bool:
     return _NARROWS.search(sentence) is not None
 
 
+# `Sun: keep it outside` tells what holds for one of several.
+_LABELLED = re.compile(r"(?!(?:note|reminder|fyi|update|correction|hi|hey)\b)[\w'-]+(?: [\w'-]+)?: \w", re.I)
+
+
 def is_beside(sentence: str) -> bool:
     """Whether a sentence only greets, or tells what happened: no part of any rule."""
     beside = KOREAN_TOLD_BESIDE if is_korean(sentence) else ENGLISH_TOLD_BESIDE
     complains = _KOREAN_COMPLAINS if is_korean(sentence) else _ENGLISH_COMPLAINS
     plain = sentence.strip(".!?~ㅠㅜ ")
+    if _LABELLED.match(plain):
+        return False
     if has(plain, Cue.PRAISE) and not re.search(r"\d|면[ ,]|경우|\bif\b|\bwhen\b", plain):
         return True
     return any(one.fullmatch(plain) for one in (beside, complains))

@@ -13,7 +13,7 @@ CUT = re.compile(
     re.I,
 )
 LEAD = re.compile(
-    r"^(?:(?:in which case|in that case|then that's|those are|that one is|um+|uh|so|well|ok|okay|oh|hey|hi|basically|just|only|please|also|and|but|then|btw|fyi"
+    r"^(?:(?:in which case|in that case|who|which|those|then that's|those are|that one is|um+|uh|so|well|ok|okay|oh|hey|hi|basically|just|only|please|also|and|but|then|btw|fyi"
     r"|remember|note|again|actually|right|now|look|listen|anyway|from now on|going forward"
     r"|as a rule|for the record|quick one|heads up|reminder|it's|it is|while)\b[,:]?\s+)+",
     re.I,
@@ -57,7 +57,7 @@ _OF = (
 )
 BEYOND = re.compile(
     rf"{_OF}(?:(?P<up>{_UP})|(?P<down>{_DOWN}))(?: than)?(?: (?:that|this|it|those))?\b"
-    r"(?: (?:ones?|amounts?|orders?|parcels?|groups?|days?|claims?|bookings?)\b)?"
+    r"(?: (?:ones?|[a-z]+s)(?=,|$| (?:is|are|needs?|gets?|get|go|goes|pay|pays|cost|costs|must|can|ship)\b))?"
     r"|(?P<between>(?:anything )?in[ -]between(?: (?:that|those|the two|them))?)",
     re.I,
 )
@@ -87,14 +87,18 @@ TRUMPS = re.compile(
     re.I,
 )
 MORE = re.compile(r"\b(?:extra|additional|plus|on top|surcharge|added|another|again)\b", re.I)
+UNLESS = re.compile(r"(?P<then>[^,]+?),? unless (?P<when>[^,]+)", re.I)
+# `shipping to Canada is $15`: the place is the value.
+SUBJECT = re.compile(r"(?:[\w'-]+ ){1,2}(?:to|in|for|from|on) (?:the )?(?=(?:[\w'-]+ ){1,3}(?:is|are|costs?|takes?) )", re.I)
+WITH = re.compile(r" (?:with|without|in|from) ", re.I)
 RULES = re.compile(
     r"^(?:is|are|gets?|pays?|costs?|goes|go|needs?|must|should|shall|may|can|can't|cannot|won't"
     r"|receives?|earns?|has to|have to|stays?|ships?|requires?|take|takes|don't|doesn't|never)\b",
     re.I,
 )
 STORY = re.compile(
-    r"\b(?:i|my|me|someone|somebody|yesterday|last (?:week|month|year|night|time)|was|were|had"
-    r"|who|whom|why|knows?|thinks?|loves?|hates?|because|ago)\b",
+    r"^who\b|\b(?:i|my|me|someone|somebody|yesterday|last (?:week|month|year|night|time)|was|were|had"
+    r"|whom|why|knows?|thinks?|loves?|hates?|because|ago)\b",
     re.I,
 )
 SPAN = re.compile(
@@ -105,7 +109,7 @@ SPAN = re.compile(
 # What an outcome does not hold.
 STRAY = re.compile(
     r"[,;:()?]|\b(?:but|even|though|although|unless|except|if|when|however|or any|whereas|because"
-    r"|otherwise|until|been|which|who|that \w+s)\b|(?<!-)\bonly$",
+    r"|otherwise|until|been|else|others?|the rest|which|who|that \w+s)\b|(?<!-)\bonly$",
     re.I,
 )
 # Days and times of which an outcome may hold only then.
@@ -116,6 +120,14 @@ CALENDAR = re.compile(
     re.I,
 )
 FOR_SOME = re.compile(r" (?:for|on|during|with|without|to|in) (?!all\b|everyone\b|total\b|full\b|advance\b|the spot\b|top\b)[a-z]", re.I)
+PLACE = re.compile(r"\b(?:on|in|at) (?:the )?(?:level|lane|floor|gate|door|desk|bay|shelf|seat|row) ?\w*\b", re.I)
+# `orders with a gift note get …`
+HELD = re.compile(
+    rf"(?:[\w'-]+ ){{1,2}}(?P<how>with|without) (?:an? |any |the )?(?P<no>no )?(?P<what>[\w'-]+(?: [\w'-]+)?) "
+    rf"(?P<then>(?:is|are|gets?|ships?|goes|go|pays?|costs?|needs?|must|can|cannot|can't|should|may|receives?|stays?|\$|free|need)\b.*)",
+    re.I,
+)
+SINCE = re.compile(r"(?<=\d), sorry\b.*$|, (?:we can't|we don't) .*any more$", re.I)
 LED = re.compile(r"(?:by|for|on|in|at|to|with|from|as|of|and|or)\b", re.I)
 RELATIVE = re.compile(r"(?:any |all |the |an? )?[\w-]+ (?:that|who|which|whose) [\w ]{2,30}", re.I)
 NO_VALUE = re.compile(

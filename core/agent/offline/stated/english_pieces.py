@@ -34,10 +34,11 @@ def cut(sentence: str) -> list[Piece]:
 
 def read(text: str) -> list[Reading]:
     """Return what a stretch of text may state."""
-    plain = w.LEAD.sub("", text).strip(" .,;:!?")
+    plain = w.LEAD.sub("", w.SINCE.sub("", text)).strip(" .,;:!?")
+    plain = re.sub(r"\bunder-(\d+)s?\b", r"those under \1", plain)
     if not re.search(r"\w", plain):
         return []
-    for reader in (_exception, _rest, _subordinate):
+    for reader in (_unless, _exception, _rest, _subordinate):
         if found := _tried(reader, plain):
             return found
     found = [one for reader in _READERS for one in _tried(reader, plain)]
@@ -51,6 +52,16 @@ def _tried(reader: Callable[[str], Iterator[Reading]], text: str) -> list[Readin
     except NotARule:
         pass
     return found
+
+
+def _unless(text: str) -> Iterator[Reading]:
+    """Yield an outcome that holds unless something does: `approve it unless it's over $500`."""
+    found = w.UNLESS.fullmatch(text)
+    if found is None:
+        return
+    (when,) = _conditions(found["when"])
+    if len(when) == 1:
+        yield Reading(((when[0].negated,),), _outcome(found["then"]), shape="unless")
 
 
 def _exception(text: str) -> Iterator[Reading]:
@@ -95,7 +106,7 @@ def _outcome(text: str) -> str:
     plain = re.sub(r",? (?:either|too|as well|instead|then)$", "", text.strip(" .,;:"))
     if w.STRAY.search(plain) or len(plain.split()) > 14:
         raise NotARule("an outcome with another clause")
-    if w.CALENDAR.search(plain) or (re.match(r"[$€£₩\d]", plain) and w.FOR_SOME.search(plain)):
+    if w.CALENDAR.search(plain) or w.PLACE.search(plain) or (re.match(r"[$€£₩\d]", plain) and w.FOR_SOME.search(plain)):
         raise NotARule("an outcome that may hold for some alone")
     return _clean(plain)
 
@@ -122,6 +133,11 @@ def _subordinate(text: str) -> Iterator[Reading]:
 def _conditions(text: str) -> tuple[tuple[Condition, ...], ...]:
     """Return the alternatives that a clause of conditions states, each a conjunction."""
     atoms = [*compared(text)]
+    either = w.IS.fullmatch(text)
+    if either and " or " in either["value"] and not VERB.search(either["value"]) and not atoms:
+        value = re.sub(r"\b(?:an?|the) ", "", either["value"])
+        column = "" if w.PRONOUN.fullmatch(either["what"]) else _plain(either["what"])
+        return ((value_of(column, value, no=bool(either["no"])),),)
     begin, joints, told = 0, set(), []
     for match in re.finditer(r",? (?P<how>and|or) ", text):
         if any(one.start < match.end() and match.start() < one.end - 1 for one in atoms):
@@ -174,9 +190,11 @@ def _lean(then: str) -> int:
 
 def _number(one: Found, lead: str) -> Condition:
     """Return a compared number with the name of what it is of."""
-    if w.NOT.search(lead):
+    if w.NOT.search(lead) or re.search(r"\b(?:on|in|for|at|with) .*\b(?:it's|it is|they're)$", lead.strip(), re.I):
         raise NotARule("a number that is not so compared")
-    return _named(one, lead.replace("'s ", " ").replace("'re ", " "))
+    plain = " ".join(one for one in lead.split() if not w.SPAN.fullmatch(f" {one}"))
+    head = " ".join(each for each in one.head.split() if not w.SPAN.fullmatch(f" {each}"))
+    return _named(replace(one, head=head), plain.replace("'s ", " ").replace("'re ", " "))
 
 
 def _measured(text: str) -> Iterator[Reading]:
@@ -260,6 +278,13 @@ def _of(text: str) -> Iterator[Reading]:
 def _some(text: str) -> Iterator[Reading]:
     """Yield what holds for some of several: `Pro gets 50`, `portraits $220`."""
     plain = re.sub(r"^(?:for |the |any |all |an? )+", "", text, flags=re.I)
+    if held := w.HELD.match(plain):
+        no = held["how"].lower() == "without" or bool(held["no"])
+        one = Condition(held["what"], '"no"' if no else '"yes"', "string")
+        yield Reading(((one,),), _outcome(held["then"]))
+        return
+    if of := w.SUBJECT.match(plain):
+        plain = plain[of.end() :]
     always = w.ALWAYS.search(plain)
     plain = w.ALWAYS.sub(" ", plain)
     verb = _verb(plain)
@@ -271,7 +296,7 @@ def _some(text: str) -> Iterator[Reading]:
             shape = "rule" if w.RULES.match(cut) else "verb"
             yield Reading(((value_of("", value),),), _outcome(cut), _lean(cut), trumps, shape)
         return
-    if found := re.match(r"(?P<value>(?:[^\W\d][\w'-]* ){1,4}?)(?P<then>(?:[$€£₩]|\d|half |full |nothing|none|free|no |never|at |by |to ).*)", plain):
+    if found := re.match(r"(?P<value>(?:[^\W\d][\w'-]* ){1,4}?)(?P<then>(?:[$€£₩]|\d|half |full |nothing|none|free|no |no$|yes$|never|not |once|twice|daily|weekly|monthly|an? |at |by |to |in |on |within |up to |after |before |until ).*)", plain):
         if _is_value(found["value"].strip()):
             cost = 1 + _lean(found["then"])
             when = value_of("", found["value"].strip())
@@ -283,11 +308,11 @@ def _some(text: str) -> Iterator[Reading]:
 def _is_value(value: str) -> bool:
     words = value.split()
     return (
-        0 < len(words) <= 4
+        0 < len(words) <= 4 + 2 * bool(w.WITH.search(value))
         and not w.PRONOUN.fullmatch(words[0])
         and not VERB.fullmatch(words[0])
         and not w.NO_VALUE.search(value)
-        and not w.OF.search(f" {value} ")
+        and not w.OF.search(w.WITH.sub(" ", f" {value} "))
         and not w.SUB.search(value)
     )
 
@@ -299,6 +324,10 @@ def _bare(text: str) -> Iterator[Reading]:
 
 
 _READERS = (_measured, _beyond, _of, _some, _bare)
+
+
+_LINKS = {"for", "on", "in", "at", "to", "with"}
+_HOW_OFTEN = {"once", "twice", "daily", "weekly", "monthly", "never", "not", "no", "yes"}
 
 
 def fits(found: Sequence[tuple[Reading, str]]) -> bool:
@@ -314,11 +343,22 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     shapes = {one.shape for one in values}
     if any(one.shape == "rest" for one, _ in found) and len(shapes) == 1:
         return True
+    if shapes == {"rule", "gap"}:
+        first = next(one.then for one in values if one.shape == "rule")
+        gaps = [one.then.split()[0] for one in values if one.shape == "gap"]
+        return all(f" {word} " in first or word in _HOW_OFTEN for word in gaps)
+    if len(shapes) == 1 and shapes <= _LINKS and VERB.match(values[0].then):
+        return True
     return shapes in ({"rule"}, {"label"})
 
 
 def _of_values(one: Reading) -> bool:
     return all(c.kind == "string" and c.column == "" for when in one.any_of for c in when)
+
+
+def limits(then: str) -> list[str]:
+    """Return the units of what an outcome compares."""
+    return [one.one.unit for one in compared(then)]
 
 
 def topical(sentences: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from itertools import pairwise
 
 from core.agent.offline.stated.amounts import MONEY, amounts
@@ -297,6 +298,29 @@ def _complement(only: Sequence[Condition]) -> Condition | None:
     return None
 
 
+def meet(only: Sequence[Condition]) -> bool:
+    """Whether limits are of one unit, and each begins where another ends."""
+    if any(not is_convertible(one.unit, other.unit) for one in only for other in only):
+        return False
+    if len({one.kind for one in only}) > 1:
+        return False
+    unit = smaller([one.unit for one in only])
+    spans = [ends_of(in_unit(one, unit).test) for one in only]
+    known = sorted(
+        (one for one in spans if one is not None),
+        key=lambda one: (one.low is not None, size(one.low or "0")),
+    )
+    if len(known) < len(only) or len(set(known)) < len(known):
+        return False
+    return all(
+        one.high is not None
+        and after.low is not None
+        and Decimal(0) <= size(after.low)[0] - size(one.high)[0] <= 1
+        and (one.high[0].isdigit() or one.high[0] == "-" or one.high == after.low)
+        for one, after in pairwise(known)
+    )
+
+
 def _is_gapless(spans: Sequence[Ends]) -> bool:
     """Whether intervals, in order, leave nothing out between them."""
     by_low = sorted(spans, key=lambda one: (one.low is not None, size(one.low or "0")))
@@ -395,7 +419,8 @@ def _checked(cases: list[Case]) -> list[Case]:
     if any(len(found) > 1 for found in kinds.values()):
         raise NotARule("a column of two kinds")
     columns = [{one.column for one in case.when} for case in cases if case.when]
-    if not set.intersection(*columns) and not _is_either(cases):
+    told = [case for case in cases if case.when]
+    if not set.intersection(*columns) and not _is_either(told):
         raise NotARule("cases of different things")
     _check_values(cases)
     _check_groups(cases)

@@ -185,7 +185,10 @@ def _named(found: Found, lead: str) -> Condition:
 
 
 def _content(text: str) -> list[str]:
-    plain = [w.PARTICLE.sub("", word) for word in text.replace(",", " ").split()]
+    plain = [
+        word if w.ENDS_SO.search(word) else w.PARTICLE.sub("", word)
+        for word in text.replace(",", " ").split()
+    ]
     return [word for word in plain if word and word not in w.GENERIC]
 
 

@@ -156,6 +156,11 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     return len(shapes) == 1 and all(len(one.then.split()) <= 5 for one in values)
 
 
+def limits(then: str) -> list[str]:
+    """Return the units of what an outcome compares."""
+    return [one.one.unit for one in conditions_of(f"{then} ") if one.one.is_ordered]
+
+
 def topical(sentences: Sequence[str]) -> list[str]:
     """Return sentences without what the first says that all are about."""
     first, *others = sentences

@@ -249,6 +249,8 @@ GENERIC = words(
     "짜리 어치 보신 되는 하는 들어온 모두 다"
 )
 PARTICLE = re.compile(r"(?<=[가-힣A-Za-z)])(?:으로|이|가|을|를|은|는|의|도|에|로)$")
+# Nouns that end like a particle.
+ENDS_SO = re.compile(r"(?:나|길|높|깊|넓|차|크|두|굵)이$|횟수$|속도$|온도$|습도$|농도$|당도$|강도$|밀도$|단가$|정가$|원가$|휴가$")
 ONLY_SOME = re.compile(r"만 (?:가능|허용|인정|적용|해당)|^\S+만$")
 # What is drawn together in speech, and as it is written out.
 SHORT = (("까진", "까지는"), ("부턴", "부터는"), ("나머진", "나머지는"), ("이건", "이것은"))

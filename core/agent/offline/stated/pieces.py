@@ -115,10 +115,21 @@ def _led(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | None:
             return replace(way, cost=cost, waiting=reading)
         merged = _both(way.waiting, reading, joint)
         return None if merged is None else replace(way, cost=cost + 1, waiting=merged)
+    if way.waiting is None and way.done and way.done[-1][0].shape == "unless":
+        return _opposite(way, reading, sentence)
     if way.waiting is not None:
-        made = replace(way.waiting, then=reading.then, shape=reading.shape)
+        shape = "label" if way.waiting.shape == "label" else reading.shape
+        made = replace(way.waiting, then=reading.then, shape=shape)
         return _Way(cost + 1, (*way.done, (made, sentence)))
     return _added(way, reading, joint, sentence)
+
+
+def _opposite(way: _Way, reading: Reading, sentence: str) -> _Way:
+    """Return a way with what holds where `unless` says: `… unless it is over $500; those …`."""
+    last, _ = way.done[-1]
+    ((one,),) = last.any_of
+    made = Reading(((one.negated,),), reading.then)
+    return _Way(way.cost + reading.cost + 1, (*way.done, (made, sentence)))
 
 
 def _excepted(way: _Way, reading: Reading, sentence: str) -> _Way | None:
@@ -155,7 +166,7 @@ def _both(one: Reading, other: Reading, joint: str) -> Reading | None:
         return None
     if re.search(r"\bor\b|거나|또는", joint):
         return replace(one, any_of=(*one.any_of, *other.any_of), cost=0)
-    if not re.search(r"\band\b|고", joint):
+    if one.shape != "rest" and not re.search(r"\band\b|고", joint):
         return None
     return replace(one, any_of=tuple((*a, *b) for a in one.any_of for b in other.any_of))
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from core.agent.offline.stated import english_piece_words as w
 from core.agent.offline.stated import english_pieces, english_words, korean_pieces, korean_words
 from core.agent.offline.stated import korean_piece_words as kw
-from core.agent.offline.stated.joining import joined
+from core.agent.offline.stated.joining import joined, meet
 from core.agent.offline.stated.pieces import Reading, parts_from, ways
-from core.agent.offline.stated.statement import BEYOND, Case, NotARule, Part
+from core.agent.offline.stated.statement import BEYOND, Case, NotARule, Part, is_convertible
 from core.agent.offline.text import is_korean
 
 _TRIED = 6  # ways to read a text, of which the first that makes a table counts
@@ -30,11 +30,13 @@ def pieced(sentences: Sequence[str]) -> list[Case]:
     grammar = korean_pieces if korean else english_pieces
     found = ways(grammar.topical(sentences), grammar.cut, grammar.read)
     for way in sorted(islice(found, _TRIED), key=_strain):
+        if _bounds(way, grammar.limits):
+            continue
         topics = {one.topic for one, _ in way if one.topic}
         if not grammar.fits(way) or (len(topics) == 1 and kw.CONTRAST.search(*topics)):
             continue
         try:
-            cases = joined(over_all(parts_from(way)))
+            cases = joined(over_all(one_quantity(parts_from(way))))
         except NotARule:
             continue
         if len(cases) > 1:
@@ -47,6 +49,26 @@ def _strain(way: Sequence[tuple[Reading, str]]) -> int:
     ordered = [any(c.is_ordered for when in one.any_of for c in when) for one, _ in way]
     named = [one.shape != "rest" and not is_one for (one, _), is_one in zip(way, ordered, strict=True)]
     return sum(one.cost for one, _ in way) + (3 * sum(named) if any(ordered) else 0)
+
+
+def _bounds(way: Sequence[tuple[Reading, str]], limits: Callable[[str], list[str]]) -> bool:
+    """Whether an outcome compares what a condition may be on."""
+    units = [c.unit for one, _ in way for when in one.any_of for c in when if c.is_ordered]
+    said = [unit for one, _ in way for unit in limits(one.then)] if units else []
+    return any(not a or not b or is_convertible(a, b) for a in units for b in said)
+
+
+def one_quantity(parts: Sequence[Part]) -> list[Part]:
+    """Return parts whose limits meet as those of one quantity, however each names it."""
+    tiers = [[one for one in part.when if one.is_ordered] for part in parts]
+    only = [found[0] for found in tiers if len(found) == 1]
+    if len(only) < 2 or any(len(found) > 1 for found in tiers) or not meet(only):
+        return list(parts)
+    name = next((one.column for one in only if one.column), "")
+    return [
+        replace(part, when=tuple(replace(c, column=name) if c.is_ordered else c for c in part.when))
+        for part in parts
+    ]
 
 
 def over_all(parts: Sequence[Part]) -> list[Part]:
