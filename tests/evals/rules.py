@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 from core.agent.offline import rules
 from core.agent.offline.stated.amounts import amounts
+from core.agent.offline.stated.days import days_of
 from core.agent.offline.text import is_korean, letters
 from core.decision_table import decide, draft_to_table
 from core.decision_table.feel import parse_tests
@@ -231,7 +232,7 @@ def _samples(
         return list(_numbers([*map(Fraction, ours)], [*map(Fraction, wanted)]))
     if mine.type in {"date", "time"}:
         return list(_moments(mine.type, {*ours, *wanted}))
-    return list(_values(ours, wanted, theirs.name))
+    return list(_days(ours, wanted) or _values(ours, wanted, theirs.name))
 
 
 def _numbers(ours: list[Fraction], wanted: list[Fraction]) -> Iterator[tuple[JsonValue, JsonValue]]:
@@ -266,6 +267,17 @@ def _moments(kind: str, literals: set[str]) -> Iterator[tuple[JsonValue, JsonVal
     between = [f"{text[:-2]}01" for text in texts] if kind == "time" else []
     for text in (*beyond, *texts, *between):
         yield text, text
+
+
+def _days(ours: list[str], wanted: list[str]) -> list[tuple[JsonValue, JsonValue]]:
+    """Pair what two columns of weekdays call each day; none if a value is no day."""
+    mine, theirs = ({one.strip('"'): days_of(one.strip('"')) for one in side}
+                    for side in (ours, wanted))  # fmt: skip
+    if not all((*mine.values(), *theirs.values())):
+        return []
+    called = [[next((name for name, days in side.items() if day in days), "another day")
+               for side in (mine, theirs)] for day in range(7)]  # fmt: skip
+    return [(one, other) for one, other in called]
 
 
 def _values(

@@ -153,7 +153,26 @@ def amounts(text: str, *, korean: bool) -> list[Amount]:
                 amount = replace(amount, text=_afternoon(match), kind="time")
             if amount is not None:
                 found.append(amount)
-    return _merged(text, sorted(found, key=lambda one: one.start))
+    return _merged(text, _halves(text, sorted(found, key=lambda one: one.start)))
+
+
+_HALF_NAMED = re.compile(r"(?:오전|오후|새벽|아침|저녁|밤|낮) ?\d|\d ?[ap]\.?m", re.I)
+
+
+def _halves(text: str, found: list[Amount]) -> list[Amount]:
+    """Return times whose half of the day an earlier one names: `밤 11시 이전, 11시 넘으면`.
+
+    Where none of that hour does, nobody can tell.
+    """
+    named = [one for one in found if one.kind == "time" and _HALF_NAMED.match(text, one.start)]
+    halved: list[Amount] = []
+    for one in found:
+        hour = int(one.text[6:8]) if one.kind == "time" else 13
+        if named and one not in named and 0 < hour <= 12 and "시" in text[one.start : one.end]:
+            same = [each for each in named if int(each.text[6:8]) % 12 == hour % 12]
+            one = replace(one, text=same[0].text) if same else replace(one, kind="unclear")
+        halved.append(one)
+    return halved
 
 
 _HALF = re.compile(r" 반(?![가-힣])| and a half\b")

@@ -9,6 +9,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from core.agent.offline.stated.amounts import MONEY, amounts
+from core.agent.offline.stated.days import spelled
 from core.agent.offline.stated.statement import (
     BEYOND,
     ELSE,
@@ -46,10 +47,13 @@ _WITHIN = re.compile(r"\bwithin\b", re.I)
 _SAME = 0.6  # likeness of two names of one column
 
 
-def joined(parts: Sequence[Part], about: str = "") -> list[Case]:
-    """Return the cases of parts about something. Raises NotARule if they make no one table."""
+def joined(parts: Sequence[Part], about: str = "", *, listed: bool = False) -> list[Case]:
+    """Return the cases of parts about something. Raises NotARule if they make no one table.
+
+    With `listed` all of them are known to be told in one manner.
+    """
     group = "구분" if any(is_korean(part.sentence) for part in parts) else "kind"
-    joiner = _Joiner(f"{about} {group}".strip())
+    joiner = _Joiner(f"{about} {group}".strip(), listed=listed)
     if len(parts) == 1 and parts[0].is_weak:
         raise NotARule("a number that may be of the outcome")
     for part, after in pairwise([*parts, None]):
@@ -57,7 +61,7 @@ def joined(parts: Sequence[Part], about: str = "") -> list[Case]:
             raise NotARule("what only says where it holds")
     for part in _with_topics(parts, joiner.group, about):
         joiner.add(part)
-    cases = _checked(_apart(_in_one_unit(joiner.cases)))
+    cases = _checked(spelled(_apart(_in_one_unit(joiner.cases))))
     if len(cases) == 1 and not parts[0].is_crisp and _is_fact(cases[0]):
         raise NotARule("a fact of one group")
     groups = [case for case in cases if [one.column for one in case.when] == [joiner.group]]
@@ -105,8 +109,9 @@ def _named_after(part: Part, topic: str) -> Part:
 
 
 class _Joiner:
-    def __init__(self, group: str) -> None:
+    def __init__(self, group: str, *, listed: bool = False) -> None:
         self.cases: list[Case] = []
+        self._listed = listed
         self.group = group
         self._ordered: list[Condition] = []
 
@@ -135,7 +140,7 @@ class _Joiner:
 
     def _check_later(self, part: Part, when: Sequence[Condition]) -> None:
         """Raise NotARule for one more value after a sentence that told several: of what is it?"""
-        if len(when) != 1 or when[0].is_ordered or part.trumps or part.is_rest:
+        if len(when) != 1 or when[0].is_ordered or part.trumps or part.is_rest or self._listed:
             return
         earlier = [case for case in self.cases if case.sentence != part.sentence]
         column = [case for case in earlier if [one.column for one in case.when] == [when[0].column]]

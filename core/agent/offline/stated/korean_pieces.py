@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from core.agent.offline.stated import korean_piece_words as w
 from core.agent.offline.stated import korean_words as words
-from core.agent.offline.stated.korean import _Clause, _Sentence
+from core.agent.offline.stated.korean import _Clause, _nominal, _Sentence
 from core.agent.offline.stated.korean import _outcome as _clean
 from core.agent.offline.stated.korean_conditions import conditions_of, value_of
 from core.agent.offline.stated.pieces import Piece, Reading
@@ -48,7 +48,7 @@ def read(text: str) -> list[Reading]:
     if not re.search(r"\w", plain):
         return []
     found = _tried(_rest, plain) or [
-        one for reader in (_conditional, _some, _bare) for one in _tried(reader, plain)
+        one for reader in (_conditional, _fact, _some, _bare) for one in _tried(reader, plain)
     ]
     return [replace(one, trumps=True) if but and one.any_of else one for one in found]
 
@@ -90,7 +90,7 @@ def _conditional(text: str) -> Iterator[Reading]:
     tail = whole[found[-1].end :].strip(" ,.;:/")
     if tail and (conditions_of(f"{tail} ") or words.UNREAD.search(words.IDIOMS.sub("", tail))):
         return
-    if "," in whole[: found[0].start] or len(whole[: found[0].start].split()) > 4:
+    if re.search(r",|[면고며]서? ", whole[: found[0].start]) or len(whole[: found[0].start].split()) > 4:
         raise NotARule("a story before a condition")
     trumps = bool(w.TRUMPS.match(tail))
     said = f"{whole[: found[-1].end]} {w.TRUMPS.sub('', tail) if tail else _OPEN}"
@@ -104,6 +104,19 @@ def _numbered(text: str, found: Sequence) -> list:
     return parts
 
 
+def _fact(text: str) -> Iterator[Reading]:
+    """Yield a clause that holds or not, as a value: `제출했으면` is `제출했음`."""
+    found = w.FACT.match(text)
+    if found is None or conditions_of(f"{text} ") or re.search(r"\d", found["stem"]):
+        return
+    stem = found["stem"].removesuffix("으")
+    if len(stem.split()) > 4 or w.STRAY.search(stem):
+        return
+    value = value_of("", _nominal(stem))
+    then = found["then"]
+    yield Reading(((value,),), _outcome(then) if then else "", cost=1, shape="fact")
+
+
 def _some(text: str) -> Iterator[Reading]:
     """Yield what holds for some of several: `제주는 3천원`, `조조 9천원`."""
     match = w.SOME.match(text)
@@ -113,11 +126,13 @@ def _some(text: str) -> Iterator[Reading]:
         if inner and _is_value(inner["value"]):
             yield _valued(inner["value"], then[inner.end() :], 0, match["value"])
         else:
-            yield _valued(match["value"], then, 0)
+            gapped = (gap := w.GAP.match(then)) and _is_value(gap["value"])
+            yield _valued(match["value"], then, 2 if gapped else 0)
     topic = match["value"] if match else ""
     rest = text[match.end() :] if match else text
     if (gap := w.GAP.match(rest)) and _is_value(gap["value"]):
-        yield _valued(gap["value"], rest[gap.end() :], 1, topic)
+        one = _valued(gap["value"], rest[gap.end() :], 1, topic)
+        yield replace(one, shape="gap")
     if len(text.split()) <= 3 and _is_value(text):
         yield Reading(((value_of("", text),),), cost=2, shape="label")
 
@@ -147,13 +162,30 @@ def _bare(text: str) -> Iterator[Reading]:
 
 def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     """Whether what holds for some of several is said of all of them in one manner."""
-    values = [one for one, _ in found if one.shape in {"amount", "text", "label"}]
+    facts = [one for one, _ in found if one.shape == "fact"]
+    if facts:
+        return len(found) == 2 and _opposed(found)
+    values = [one for one, _ in found if one.shape in {"amount", "text", "label", "gap"}]
     if not values:
         return True
     if len(values) < len([one for one, _ in found if one.shape != "rest"]):
         return True
     shapes = {one.shape for one in values}
+    if "gap" in shapes:
+        topics = [bool(one.topic) for one in values if one.shape == "gap"]
+        return not any(topics[1:]) and shapes <= ({"gap"} if topics[0] else {"gap", "amount"})
     return len(shapes) == 1 and all(len(one.then.split()) <= 5 for one in values)
+
+
+def _opposed(found: Sequence[tuple[Reading, str]]) -> bool:
+    """Whether the second of two says what holds where the first does not."""
+    one, other = (reading for reading, _ in found)
+    if other.shape == "rest":
+        return True
+    a, b = (each.any_of[0][0].test for each in (one, other))
+    no = [bool(w.NEGATED.search(each.strip('"'))) for each in (a, b)]
+    roots = [set(re.findall(r"[가-힣]{2,}", w.ENDING.sub("", each))) for each in (a, b)]
+    return no[0] is not no[1] and any(x in y or y in x for x in roots[0] for y in roots[1])
 
 
 def limits(then: str) -> list[str]:

@@ -118,7 +118,7 @@ def _led(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | None:
     if way.waiting is None and way.done and way.done[-1][0].shape == "unless":
         return _opposite(way, reading, sentence)
     if way.waiting is not None:
-        shape = "label" if way.waiting.shape == "label" else reading.shape
+        shape = way.waiting.shape if way.waiting.shape in {"label", "fact", "rest"} else reading.shape
         made = replace(way.waiting, then=reading.then, shape=shape)
         return _Way(cost + 1, (*way.done, (made, sentence)))
     return _added(way, reading, joint, sentence)

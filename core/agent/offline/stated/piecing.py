@@ -22,6 +22,9 @@ def pieced(sentences: Sequence[str]) -> list[Case]:
     """Return the cases of sentences. Raises NotARule if no reading covers all of them."""
     if not sentences:
         raise NotARule("no sentence")
+    sentences = [one for one in sentences if not kw.IRRELEVANT.fullmatch(one.strip(" .!~"))]
+    if not sentences:
+        raise NotARule("no sentence")
     korean = any(map(is_korean, sentences))
     vague, story = (korean_words.VAGUE, kw.STORY) if korean else (english_words.VAGUE, w.STORY)
     for one in sentences:
@@ -36,7 +39,7 @@ def pieced(sentences: Sequence[str]) -> list[Case]:
         if not grammar.fits(way) or (len(topics) == 1 and kw.CONTRAST.search(*topics)):
             continue
         try:
-            cases = joined(over_all(one_quantity(parts_from(way))))
+            cases = joined(over_all(one_quantity(parts_from(way))), listed=_is_list(way))
         except NotARule:
             continue
         if len(cases) > 1:
@@ -49,6 +52,11 @@ def _strain(way: Sequence[tuple[Reading, str]]) -> int:
     ordered = [any(c.is_ordered for when in one.any_of for c in when) for one, _ in way]
     named = [one.shape != "rest" and not is_one for (one, _), is_one in zip(way, ordered, strict=True)]
     return sum(one.cost for one, _ in way) + (3 * sum(named) if any(ordered) else 0)
+
+
+def _is_list(way: Sequence[tuple[Reading, str]]) -> bool:
+    """Whether each outcome is an amount."""
+    return all(w.STATES.search(one.then) or kw.AMOUNT.search(one.then) for one, _ in way)
 
 
 def _bounds(way: Sequence[tuple[Reading, str]], limits: Callable[[str], list[str]]) -> bool:
