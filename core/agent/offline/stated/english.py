@@ -116,6 +116,7 @@ def _spread(text: str, sentence: str) -> list[Part]:
         or found[-1].end() < len(text)
         or [*compared(text)]
         or re.search(r"\d", text[: found[0].start()])
+        or w.GROUPED.search(text[: found[0].start()])
     ):
         return []
     parts = []
@@ -223,6 +224,8 @@ class _Sentence:
         verb = _verb(plain)
         if verb and len(plain[: verb.start()].split()) <= 4:
             value = plain[: verb.start()].strip()
+            if re.match(rf"only (?:{VERB.pattern})", words, re.I):
+                return None
             if w.INSIDE.search(value) or w.PLACES.search(value):
                 raise NotARule("a condition in what is named")
             if not re.search(
@@ -368,6 +371,8 @@ def _ends(clause: _Clause, rest: str, joint: str, found: Sequence[Found], at: in
 def _outcome(text: str) -> str:
     """Return a text as an outcome. Raises NotARule if it has a condition of its own."""
     plain = re.sub(r"^(?:then|and|it's|is|that's)?[\s,:]+", "", f" {text.strip(' .,;:')}")
+    if w.TWO_SAID.search(plain):
+        raise NotARule("an outcome with another clause")
     _, *others = re.split(r", | and (?=[a-z]+ \w+ )", plain)
     if re.search(r", and (?!then\b)", plain) or any(
         w.GIVEN.search(other) and VERB.search(other) for other in others

@@ -131,7 +131,8 @@ SINCE = re.compile(r"(?<=\d), sorry\b.*$|, (?:we can't|we don't) .*any more$", r
 LED = re.compile(r"(?:by|for|on|in|at|to|with|from|as|of|and|or)\b", re.I)
 RELATIVE = re.compile(r"(?:any |all |the |an? )?[\w-]+ (?:that|who|which|whose) [\w ]{2,30}", re.I)
 NO_VALUE = re.compile(
-    r"^\d|[:?]|\b(?:to|of|so|please|not|no|don't|never|than|that|who|which|whose|from|more|less|under|over|above"
+    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty"
+    r"|hundred|thousand|dozen|half)\b|^\d|[:?]|\b(?:to|of|so|please|not|no|don't|never|than|that|who|which|whose|from|more|less|under|over|above"
     r"|below|within|then|always|if|when)\b",
     re.I,
 )

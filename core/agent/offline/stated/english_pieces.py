@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from core.agent.offline.stated import english_piece_words as w
+from core.agent.offline.stated import english_words as w_
 from core.agent.offline.stated.english import _named, _split, _verb
 from core.agent.offline.stated.english import _outcome as _clean
 from core.agent.offline.stated.english_conditions import VERB, compared, value_of
@@ -165,6 +166,8 @@ def _literal(text: str) -> Condition:
         raise NotARule("numbers in one condition")
     if found := w.THERE.fullmatch(text):
         return Condition(found["what"], '"no"' if found["no"] else '"yes"', "string")
+    if w.NO_VALUE.search(re.sub(r"^.*?(?:'s|'re| is| are)(?: not|n't)? ", "", text)):
+        raise NotARule("a condition that is not read")
     if (found := w.IS.fullmatch(text)) and len(found["what"].split()) <= _NOUNS:
         column = "" if w.PRONOUN.fullmatch(found["what"]) else _plain(found["what"])
         return value_of(column, found["value"], no=bool(found["no"]))
@@ -271,6 +274,8 @@ def _of(text: str) -> Iterator[Reading]:
             continue
         if not _is_value(value):
             continue
+        if w_.GROUPED.search(then):
+            return
         when = value_of("", _plain(value))
         yield Reading(((when,),), _outcome(then), 0 if states else 3, shape=match[0].strip())
 

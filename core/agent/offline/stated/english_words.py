@@ -282,6 +282,13 @@ GAPPED_VALUE = re.compile(
     r"(?P<value>(?:[A-Za-z'-]+ ){1,3}?)"
     r"(?P<then>[$€£]?\d.*|(?:half|full|nothing|none|free|no|net|never|in|to|by|at|two|three|five|ten)\b.*)"
 )
+TWO_SAID = re.compile(r"\d[^,;]* and (?:the )?[a-z-]+ .*\d|, not (?:for|if|when|on) ", re.I)
+# Who somebody is, which not all are.
+GROUPED = re.compile(
+    r"\b(?:non-)?(?:members?|students?|seniors?|vips?|gold|silver|bronze|platinum|premium|trial|residents?|locals?"
+    r"|contractors?|interns?|new|existing|returning|repeat|first-time|regular|walk-ins?)\b",
+    re.I,
+)
 COUNTED = re.compile(r"\b(?:first|each|every|after|next|per|daily|weekly|monthly)\b", re.I)
 SURE = words(
     "gets pays needs costs takes goes has does is receives earns borrows requires uses wants"

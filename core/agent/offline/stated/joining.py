@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from core.agent.offline.stated.amounts import MONEY, amounts
 from core.agent.offline.stated.days import spelled
+from core.agent.offline.stated.english_words import GROUPED
 from core.agent.offline.stated.statement import (
     BEYOND,
     ELSE,
@@ -207,6 +208,8 @@ class _Joiner:
         if not self.cases:
             raise NotARule("nothing to be left of")
         last = self.cases[-1].when
+        if any(one.is_ordered and GROUPED.search(one.column) for case in self.cases for one in case.when):
+            raise NotARule("what is left of a group, or of all")
         if when:
             left = otherwise(self.cases)
             if not left:

@@ -262,6 +262,8 @@ def _about(clauses: list[_Clause]) -> tuple[str, list[_Clause]]:
     ]
     if topic is None or w.VERBAL.search(topic["value"]):
         return "", clauses
+    if any(bare) and w.BARE.match(first.text[topic.end() :]) and not all(bare):
+        raise NotARule("some of one thing, beside another")
     rest = first.text[topic.end() :]
     inner = w.TOPIC.match(rest)
     if (inner and not w.VERBAL.search(inner["value"]) and len(inner["value"]) < 12) or (
@@ -282,6 +284,7 @@ def _category(text: str, is_beside: bool) -> tuple[str, str] | None:
     value, outcome = found["value"], text[found.end() :]
     if (
         re.search(r"\d|부터$|까지$|마다$|지$", value)
+        or w.NO_NAME.search(value)
         or w.UNREAD.search(value)
         or not outcome.strip()
     ):

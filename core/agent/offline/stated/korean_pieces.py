@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from core.agent.offline.stated import korean_piece_words as w
 from core.agent.offline.stated import korean_words as words
+from core.agent.offline.stated.days import days_of
 from core.agent.offline.stated.korean import _Clause, _nominal, _Sentence
 from core.agent.offline.stated.korean import _outcome as _clean
 from core.agent.offline.stated.korean_conditions import conditions_of, value_of
 from core.agent.offline.stated.pieces import Piece, Reading
-from core.agent.offline.stated.statement import ELSE, Condition, NotARule
+from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule
 
 _OPEN = "〇"  # stands for the outcome that a condition waits for
 _JOINT = re.compile(r"\s*[:→=]\s+|\s+(?:-|–|—|/|→|->)\s+")
@@ -37,6 +39,8 @@ def _breaks(text: str) -> Iterator[tuple[int, int, str]]:
         ends = match[0].strip(" ,")
         how = "고" if ends[-1:] in {"고", "며"} else "고," if not ends else ends
         yield match.start() + (len(ends) if match[0][0] != " " else 0), match.end(), how
+    for match in w.BARE_CUT.finditer(text):
+        yield match.start(), match.end(), "고,"
 
 
 def read(text: str) -> list[Reading]:
@@ -47,7 +51,7 @@ def read(text: str) -> list[Reading]:
         plain = plain[but.end() :]
     if not re.search(r"\w", plain):
         return []
-    found = _tried(_rest, plain) or [
+    found = _tried(_between, plain) or _tried(_rest, plain) or [
         one for reader in (_conditional, _fact, _some, _bare) for one in _tried(reader, plain)
     ]
     return [replace(one, trumps=True) if but and one.any_of else one for one in found]
@@ -62,12 +66,21 @@ def _tried(reader: Callable[[str], Iterator[Reading]], text: str) -> list[Readin
     return found
 
 
-def _outcome(text: str) -> str:
+def _outcome(text: str, *, hours: bool = False) -> str:
     """Return a text as an outcome that has no clause beside it."""
     plain = text.strip(" .,;:/")
-    if w.STRAY.search(plain) or w.CALENDAR.search(plain) or len(plain.split()) > 9 or "," in plain:
+    if not hours and w.CALENDAR.search(plain):
+        raise NotARule("an outcome that may hold for some alone")
+    if w.STRAY.search(plain) or len(plain.split()) > 9 or "," in plain:
         raise NotARule("an outcome with another clause")
     return _clean(plain)
+
+
+def _between(text: str) -> Iterator[Reading]:
+    """Yield what lies between what was told."""
+    if found := w.BETWEEN.match(f"{text} "):
+        then = text[found.end() :].strip(" ,:")
+        yield Reading(((Condition("", "between", BEYOND),),), _outcome(then) if then else "")
 
 
 def _rest(text: str) -> Iterator[Reading]:
@@ -92,6 +105,10 @@ def _conditional(text: str) -> Iterator[Reading]:
         return
     if re.search(r",|[면고며]서? ", whole[: found[0].start]) or len(whole[: found[0].start].split()) > 4:
         raise NotARule("a story before a condition")
+    for one, after in pairwise(found):
+        gap = whole[one.end : after.start].strip()
+        if "," in gap or (gap and one.link not in {"and", "or", "even"}):
+            raise NotARule("an outcome between conditions")
     trumps = bool(w.TRUMPS.match(tail))
     said = f"{whole[: found[-1].end]} {w.TRUMPS.sub('', tail) if tail else _OPEN}"
     for part in _numbered(said, found):
@@ -139,9 +156,10 @@ def _some(text: str) -> Iterator[Reading]:
 
 def _valued(value: str, then: str, cost: int, topic: str = "") -> Reading:
     trumps = bool(w.TRUMPS.search(then))
-    plain = _outcome(w.TRUMPS.sub("", then))
+    plain = _outcome(w.TRUMPS.sub("", then), hours=bool(days_of(value)))
     shape = "amount" if w.AMOUNT.search(plain) else "text"
-    return Reading(((value_of("", value),),), plain, cost, trumps, shape, topic)
+    named = re.sub(r"(?<=[가-힣]{2})도$", "", value)
+    return Reading(((value_of("", named),),), plain, cost, trumps, shape, topic)
 
 
 def _is_value(value: str) -> bool:
@@ -150,6 +168,7 @@ def _is_value(value: str) -> bool:
         w.CODED.match(one) for one in value.split() if re.search(r"\d", one)
     ):
         return False
+    value = re.sub(r"(?<=[가-힣]{2})도$", "", value)
     return len(value.split()) <= 3 and not w.NO_VALUE.search(value) and not words.VERBAL.search(last)
 
 
@@ -184,8 +203,8 @@ def _opposed(found: Sequence[tuple[Reading, str]]) -> bool:
         return True
     a, b = (each.any_of[0][0].test for each in (one, other))
     no = [bool(w.NEGATED.search(each.strip('"'))) for each in (a, b)]
-    roots = [set(re.findall(r"[가-힣]{2,}", w.ENDING.sub("", each))) for each in (a, b)]
-    return no[0] is not no[1] and any(x in y or y in x for x in roots[0] for y in roots[1])
+    roots = [{each[at : at + 2] for at in range(len(each) - 1) if each[at : at + 2].isalpha()} for each in (a, b)]
+    return no[0] is not no[1] and bool(roots[0] & roots[1])
 
 
 def limits(then: str) -> list[str]:
