@@ -128,6 +128,8 @@ HELD = re.compile(
     re.I,
 )
 SINCE = re.compile(r"(?<=\d), sorry\b.*$|, (?:we can't|we don't) .*any more$", re.I)
+# `You mixed up overtime again: …`
+TOLD = re.compile(r"^(?:you|someone|the bot|the assistant|we)\b[^:.\d]{3,50}: (?=\w)", re.I)
 LED = re.compile(r"(?:by|for|on|in|at|to|with|from|as|of|and|or)\b", re.I)
 RELATIVE = re.compile(r"(?:any |all |the |an? )?[\w-]+ (?:that|who|which|whose) [\w ]{2,30}", re.I)
 NO_VALUE = re.compile(

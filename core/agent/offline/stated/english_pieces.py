@@ -217,8 +217,8 @@ def _measured(text: str) -> Iterator[Reading]:
     is_name = len(lead.split()) <= _NOUNS and not w.STATES.search(lead) and not _states(lead)
     is_name = is_name or bool(w.RELATIVE.fullmatch(lead))
     if not tail:
-        if is_name:
-            yield Reading(((_number(first, lead), *ends),))
+        if is_name or (len(lead.split()) <= 3 and not w.STATES.search(lead)):
+            yield Reading(((_number(first, lead), *ends),), cost=0 if is_name else 2)
         if lead and (not is_name or len(lead.split()) > 1 or VERB.match(lead)):
             subject, then, _ = _split(lead)
             then = re.sub(r" (?:for|on|to|of|if|at|with)$", "", then)
@@ -282,7 +282,7 @@ def _of(text: str) -> Iterator[Reading]:
 
 def _some(text: str) -> Iterator[Reading]:
     """Yield what holds for some of several: `Pro gets 50`, `portraits $220`."""
-    plain = re.sub(r"^(?:for |the |any |all |an? )+", "", text, flags=re.I)
+    plain = re.sub(r"^(?:for |the |any |all |each |every |an? )+", "", text, flags=re.I)
     if held := w.HELD.match(plain):
         no = held["how"].lower() == "without" or bool(held["no"])
         one = Condition(held["what"], '"no"' if no else '"yes"', "string")
@@ -369,6 +369,8 @@ def limits(then: str) -> list[str]:
 def topical(sentences: Sequence[str]) -> list[str]:
     """Return sentences without what the first says that all are about."""
     first, *others = sentences
+    first = w.TOLD.sub("", first)
+    sentences = [first, *others]
     found = re.match(r"(?P<about>[^:;.,\d]{1,60}):\s+(?P<rest>.+)$", first, re.S)
     if found is None or any(": " in one for one in others) or ": " in found["rest"]:
         return list(sentences)

@@ -48,7 +48,7 @@ AFTER = (
         r"(?:more|over|above|up|upwards?|older|longer|heavier|higher|later"
         r"|after|greater|larger|bigger|further|farther|warmer|hotter|taller|wider|faster|deeper|thicker)(?!\s(?:than\b"
         r"|[\d₩$€£]))"
-        r"|\s?onwards?|\sand up",
+        r"|\s?onwards?|\sand up|(?:\s(?!or\b|and\b|to\b)[a-z]+){1,2}\sor more\b",
     ),
     (
         "<=",

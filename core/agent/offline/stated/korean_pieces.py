@@ -130,8 +130,11 @@ def _fact(text: str) -> Iterator[Reading]:
     if len(stem.split()) > 4 or w.STRAY.search(stem):
         return
     value = value_of("", _nominal(stem))
-    then = found["then"]
-    yield Reading(((value,),), _outcome(then) if then else "", cost=1, shape="fact")
+    then = found["then"] or ""
+    trumps = bool(w.TRUMPS.search(then))
+    plain = w.TRUMPS.sub("", then)
+    shape = "over" if trumps else "fact"
+    yield Reading(((value,),), _outcome(plain) if plain else "", 1, trumps, shape)
 
 
 def _some(text: str) -> Iterator[Reading]:
@@ -145,6 +148,8 @@ def _some(text: str) -> Iterator[Reading]:
         else:
             gapped = (gap := w.GAP.match(then)) and _is_value(gap["value"])
             yield _valued(match["value"], then, 2 if gapped else 0)
+    if (several := w.SEVERAL.match(text)) and all(map(_is_value, several["value"].split(", "))):
+        yield _valued(several["value"], text[several.end() :], 0)
     topic = match["value"] if match else ""
     rest = text[match.end() :] if match else text
     if (gap := w.GAP.match(rest)) and _is_value(gap["value"]):
@@ -223,6 +228,8 @@ def topical(sentences: Sequence[str]) -> list[str]:
     label = re.match(r"(?P<about>[^,.\d]{1,16}?)(?:이?요|얘긴데요?|얘기인데요?|말인데요?|말이에요|관련해서|관련해서요),\s+", first)
     if label:
         return [first[label.end() :], *others]
+    if others and w.SPEAKER.fullmatch(first.strip(" .!")):
+        return topical(others)
     if others and len(first.split()) <= 3 and not re.search(r"\d|[다요]$", first) and not words.VERBAL.search(first):
         return others
     return list(sentences)

@@ -11,6 +11,7 @@ from core.agent.offline.stated.statement import Condition, NotARule, Part
 MOST = 4  # pieces that one reading may span
 _KEPT = 8  # ways to read what stands before a piece
 _TELLS = re.compile(r"[:=]|->| [-–—] ")  # between a name and what holds for it
+_CLOSES = re.compile(r"(?:no|nothing|just|not) [a-z]+(?: [a-z]+)?", re.I)  # `fine, no action`
 _MANY = 24  # pieces of a text
 
 
@@ -118,7 +119,7 @@ def _led(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | None:
     if way.waiting is None and way.done and way.done[-1][0].shape == "unless":
         return _opposite(way, reading, sentence)
     if way.waiting is not None:
-        shape = way.waiting.shape if way.waiting.shape in {"label", "fact", "rest"} else reading.shape
+        shape = way.waiting.shape if way.waiting.shape in {"label", "fact", "over", "rest"} else reading.shape
         made = replace(way.waiting, then=reading.then, shape=shape)
         return _Way(cost + 1, (*way.done, (made, sentence)))
     return _added(way, reading, joint, sentence)
@@ -176,7 +177,8 @@ def _added(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | Non
     if not way.done or way.done[-1][1] != sentence or re.search(r"\d", reading.then):
         return None
     last, of = way.done[-1]
-    if joint.strip() not in {"and", "고", "며"} or last.trumps:
+    closes = joint.strip() == "," and _CLOSES.fullmatch(reading.then)
+    if (joint.strip() not in {"and", "고", "며"} and not closes) or last.trumps:
         return None
     more = replace(last, then=f"{last.then}{joint}{reading.then}")
     return _Way(way.cost + reading.cost + 3, (*way.done[:-1], (more, of)))

@@ -10,7 +10,6 @@ from itertools import islice
 from core.agent.offline.stated import english_piece_words as w
 from core.agent.offline.stated import english_pieces, english_words, korean_pieces, korean_words
 from core.agent.offline.stated import korean_piece_words as kw
-from core.agent.offline.stated.days import days_of
 from core.agent.offline.stated.joining import joined, meet
 from core.agent.offline.stated.pieces import Reading, parts_from, ways
 from core.agent.offline.stated.statement import BEYOND, Case, NotARule, Part, is_convertible
@@ -90,7 +89,7 @@ def over_all(parts: Sequence[Part]) -> list[Part]:
         one for one in parts if one not in tiers and not one.is_rest
     ]
     rest = [one for one in parts if one not in over]
-    apart = bool(tiers) or (len(over) == 1 and over[0].trumps and _of_days(rest))
+    apart = bool(tiers) or (len(over) == 1 and over[0].trumps)
     if len(over) != 1 or len(over[0].when) != 1 or len(rest) < 2 or not apart:
         if any(one.trumps for one in parts):
             raise NotARule("nothing that it holds in spite of")
@@ -102,12 +101,6 @@ def over_all(parts: Sequence[Part]) -> list[Part]:
     if w.MORE.search(over[0].then) or kw.MORE.search(over[0].then):
         raise NotARule("what comes on top of the others")
     return [*rest, replace(over[0], trumps=True)]
-
-
-def _of_days(parts: Sequence[Part]) -> bool:
-    """Whether each part holds on days of the week."""
-    tests = [one.test.strip('"') for part in parts for one in part.when if not part.is_rest]
-    return bool(tests) and all(map(days_of, tests))
 
 
 def _is_alike(then: str, others: Sequence[str]) -> bool:
