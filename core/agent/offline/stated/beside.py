@@ -218,12 +218,19 @@ def narrows(sentence: str) -> bool:
 _LABELLED = re.compile(r"(?!(?:note|reminder|fyi|update|correction|hi|hey)\b)[\w'-]+(?: [\w'-]+)?: \w", re.I)
 
 
+# A list of amounts is no story, whatever tells of it: `조조 9천원, 일반 만 4천원으로 바뀌었습니다`.
+_LISTED = re.compile(
+    r"^[^:.\d]{3,50}: (?=[^.]*\d[^.]*, [^.]*\d)"
+    r"|[가-힣A-Za-z]+ (?:\d|[일이삼사오육칠팔구]?[만천백])[^,]{0,9}, [가-힣A-Za-z]+ (?:\d|[일이삼사오육칠팔구]?[만천백])"
+)
+
+
 def is_beside(sentence: str) -> bool:
     """Whether a sentence only greets, or tells what happened: no part of any rule."""
     beside = KOREAN_TOLD_BESIDE if is_korean(sentence) else ENGLISH_TOLD_BESIDE
     complains = _KOREAN_COMPLAINS if is_korean(sentence) else _ENGLISH_COMPLAINS
     plain = sentence.strip(".!?~ㅠㅜ ")
-    if _LABELLED.match(plain):
+    if _LABELLED.match(plain) or _LISTED.search(plain):
         return False
     if has(plain, Cue.PRAISE) and not re.search(r"\d|면[ ,]|경우|\bif\b|\bwhen\b", plain):
         return True

@@ -108,7 +108,7 @@ SPAN = re.compile(
 )
 # What an outcome does not hold.
 STRAY = re.compile(
-    r"[,;:()?]|\b(?:but|even|though|although|unless|except|if|when|however|or any|whereas|because"
+    r"[,;:()?=]|->|\b(?:but|even|though|although|unless|except|if|when|however|or any|whereas|because"
     r"|otherwise|until|been|else|others?|the rest|which|who|that \w+s)\b|(?<!-)\bonly$",
     re.I,
 )
@@ -130,6 +130,11 @@ HELD = re.compile(
 SINCE = re.compile(r"(?<=\d), sorry\b.*$|, (?:we can't|we don't) .*any more$", re.I)
 # `You mixed up overtime again: …`
 TOLD = re.compile(r"^(?:you|someone|the bot|the assistant|we)\b[^:.\d]{3,50}: (?=\w)", re.I)
+AUXILIARY = re.compile(
+    r"(?:can|could|may|might|will|would|should|must|shall|do|does|did|don't|is|are|be|have|has|get|go|let|please|use"
+    r"|give|send|charge|ask|tell|apply|make|keep|put|take|ship|add|pay|only accept|accept|reject|approve|refuse|offer)",
+    re.I,
+)
 LED = re.compile(r"(?:by|for|on|in|at|to|with|from|as|of|and|or)\b", re.I)
 RELATIVE = re.compile(r"(?:any |all |the |an? )?[\w-]+ (?:that|who|which|whose) [\w ]{2,30}", re.I)
 NO_VALUE = re.compile(

@@ -107,6 +107,8 @@ def _outcome(text: str) -> str:
     plain = re.sub(r",? (?:either|too|as well|instead|then)$", "", text.strip(" .,;:"))
     if w.STRAY.search(plain) or len(plain.split()) > 14:
         raise NotARule("an outcome with another clause")
+    if re.search(r"\d.* and .*\d", plain):
+        raise NotARule("an outcome with another clause")
     if w.CALENDAR.search(plain) or w.PLACE.search(plain) or (re.match(r"[$€£₩\d]", plain) and w.FOR_SOME.search(plain)):
         raise NotARule("an outcome that may hold for some alone")
     return _clean(plain)
@@ -166,9 +168,9 @@ def _literal(text: str) -> Condition:
         raise NotARule("numbers in one condition")
     if found := w.THERE.fullmatch(text):
         return Condition(found["what"], '"no"' if found["no"] else '"yes"', "string")
-    if w.NO_VALUE.search(re.sub(r"^.*?(?:'s|'re| is| are)(?: not|n't)? ", "", text)):
-        raise NotARule("a condition that is not read")
     if (found := w.IS.fullmatch(text)) and len(found["what"].split()) <= _NOUNS:
+        if w.NO_VALUE.search(found["value"]):
+            raise NotARule("a condition that is not read")
         column = "" if w.PRONOUN.fullmatch(found["what"]) else _plain(found["what"])
         return value_of(column, found["value"], no=bool(found["no"]))
     if found := w.HAS.fullmatch(text):
@@ -248,7 +250,9 @@ def _states(words: str) -> bool:
 def _beyond(text: str) -> Iterator[Reading]:
     """Yield what lies beyond, or between, what was told."""
     found = w.BEYOND.match(text)
-    if found is None or re.match(r" ?(?:than )?[₩$€£]?\d| than", text[found.end() :]):
+    if found is None or [*compared(text)]:
+        return
+    if re.match(r" ?(?:than )?[₩$€£]?\d| than", text[found.end() :]):
         return
     way = "between" if found["between"] else "up" if found["up"] else "down"
     tail = text[found.end() :].strip(" ,:")
@@ -315,7 +319,7 @@ def _is_value(value: str) -> bool:
     return (
         0 < len(words) <= 4 + 2 * bool(w.WITH.search(value))
         and not w.PRONOUN.fullmatch(words[0])
-        and not VERB.fullmatch(words[0])
+        and not w.AUXILIARY.fullmatch(words[0])
         and not w.NO_VALUE.search(value)
         and not w.OF.search(w.WITH.sub(" ", f" {value} "))
         and not w.SUB.search(value)

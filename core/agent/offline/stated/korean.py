@@ -262,7 +262,8 @@ def _about(clauses: list[_Clause]) -> tuple[str, list[_Clause]]:
     ]
     if topic is None or w.VERBAL.search(topic["value"]):
         return "", clauses
-    if any(bare) and w.BARE.match(first.text[topic.end() :]) and not all(bare):
+    listed = any(bare) and w.BARE.match(first.text[topic.end() :])
+    if listed and not all(bare) and not w.ATTRIBUTE.search(topic["value"]):
         raise NotARule("some of one thing, beside another")
     rest = first.text[topic.end() :]
     inner = w.TOPIC.match(rest)

@@ -113,6 +113,11 @@ def _conditional(text: str) -> Iterator[Reading]:
     said = f"{whole[: found[-1].end]} {w.TRUMPS.sub('', tail) if tail else _OPEN}"
     for part in _numbered(said, found):
         then = "" if part.then == _OPEN else _outcome(part.then)
+        held = part.when[0].is_ordered or part.when[0].test in ('"있음"', '"없음"')
+        if held and (gap := w.GAP.match(then)) and _is_value(gap["value"]):
+            one = _valued(gap["value"], then[gap.end() :], 0)
+            when = (*part.when, *one.any_of[0])
+            yield Reading((when,), one.then, 2, topic=part.topic, shape="nested")
         yield Reading((part.when,), then, trumps=trumps and not part.when[0].is_ordered, topic=part.topic, is_only=part.is_only)
 
 
@@ -152,6 +157,8 @@ def _some(text: str) -> Iterator[Reading]:
         yield _valued(several["value"], text[several.end() :], 0)
     topic = match["value"] if match else ""
     rest = text[match.end() :] if match else text
+    if not w.GAP.match(rest) and len(rest.split()) > 3:
+        topic, rest = rest.split()[0], rest.partition(" ")[2]
     if (gap := w.GAP.match(rest)) and _is_value(gap["value"]):
         one = _valued(gap["value"], rest[gap.end() :], 1, topic)
         yield replace(one, shape="gap")
@@ -186,6 +193,10 @@ def _bare(text: str) -> Iterator[Reading]:
 
 def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     """Whether what holds for some of several is said of all of them in one manner."""
+    told = [one.shape for one, _ in found]
+    if "nested" in told:
+        after = [told[at + 1 : at + 2] == ["gap"] for at, shape in enumerate(told) if shape == "nested"]
+        return all(after) and not any(one.topic for one, _ in found if one.shape == "gap")
     facts = [one for one, _ in found if one.shape == "fact"]
     if facts:
         return len(found) == 2 and _opposed(found)

@@ -42,9 +42,17 @@ def pieced(sentences: Sequence[str]) -> list[Case]:
             cases = joined(over_all(one_quantity(parts_from(way))), listed=_is_list(way))
         except NotARule:
             continue
-        if len(cases) > 1:
+        if len(cases) > 1 and _is_told(cases):
             return cases
     raise NotARule("pieces that make no table")
+
+
+def _is_told(cases: Sequence[Case]) -> bool:
+    """Whether each thing that is so or not is told both ways, or the rest is told."""
+    if not cases[-1].when:
+        return True
+    columns = [one.column for case in cases for one in case.when if not one.is_ordered]
+    return all(columns.count(column) > 1 for column in columns)
 
 
 def _strain(way: Sequence[tuple[Reading, str]]) -> int:
@@ -87,6 +95,7 @@ def over_all(parts: Sequence[Part]) -> list[Part]:
     tiers = [one for one in parts if any(each.is_ordered or each.kind == BEYOND for each in one.when)]
     over = [one for one in parts if one.trumps] or [
         one for one in parts if one not in tiers and not one.is_rest
+        and not any(other.then == one.then and other.sentence == one.sentence for other in tiers)
     ]
     rest = [one for one in parts if one not in over]
     apart = bool(tiers) or (len(over) == 1 and over[0].trumps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from core.agent.offline.stated import english, korean
+from core.agent.offline.stated import english, korean, korean_words
 from core.agent.offline.stated.beside import is_beside, narrows
 from core.agent.offline.stated.joining import joined
 from core.agent.offline.stated.piecing import pieced
@@ -66,11 +66,24 @@ def _parts(sentences: Sequence[str]) -> tuple[list[Part], str]:
     for sentence in sentences:
         read = korean.parts_of if is_korean(sentence) else english.parts_of
         found, told = read(sentence, parts)
+        if parts and _adds_a_group(about, found, parts):
+            raise NotARule("some of one thing, beside another")
         if not found and parts:
             raise NotARule("a sentence that states no rule")
         about = about or told
         parts += found
     return parts, about
+
+
+def _adds_a_group(about: str, found: Sequence[Part], parts: Sequence[Part]) -> bool:
+    """Whether values of one group were told, and now another group: `성인은 평일 …. 아이는 …`."""
+    if not about or not is_korean(about) or korean_words.ATTRIBUTE.search(about):
+        return False
+    return all(_is_named(part) for part in (*parts, *found) if not part.is_rest)
+
+
+def _is_named(part: Part) -> bool:
+    return [one.kind for one in part.when] == ["string"] and part.when[0].column == ""
 
 
 def _check_story(cases: Sequence[Case], stories: Sequence[str], is_first: bool) -> None:
