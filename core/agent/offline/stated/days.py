@@ -34,8 +34,22 @@ def days_of(value: str) -> tuple[int, ...]:
         return tuple(range(first, last + 1))
     if (one := _day(plain)) is not None:
         return (one,)
-    is_run = _RUN.fullmatch(plain) and len(set(plain)) == len(plain) and plain not in {"금일", "화목"}
+    is_run = _RUN.fullmatch(plain) and len(set(plain)) == len(plain) and plain != "금일"
     return tuple(_KOREAN.index(day) for day in plain) if is_run else ()
+
+
+_MOMENT = re.compile(
+    r"(?:평일|주말|주중|공휴일|휴일|명절|연휴|성수기|비수기|방학|학기|여름|겨울|봄|가을|야간|주간|심야|새벽|오전|오후|낮|밤|아침|저녁|조조"
+    r"|[월화수목금토일]요일)(?: ?중| ?시간대?| ?기간)?"
+    r"|(?:the |in |on |at |during )*(?:weekdays?|weekends?|(?:public |bank )?holidays?|mornings?|afternoons?|evenings?|nights?"
+    r"|summer|winter|spring|autumn|fall|peak(?: season)?|off-peak|december|january)",
+    re.I,
+)
+
+
+def is_moment(value: str) -> bool:
+    """Whether a value says when something is, and not who or what it is."""
+    return bool(days_of(value)) or _MOMENT.fullmatch(value.strip()) is not None
 
 
 def _day(text: str) -> int | None:

@@ -230,12 +230,15 @@ class _Sentence:
                 raise NotARule("a condition in what is named")
             if not re.search(
                 r"\d|^(?:it|you|we|they|he|she|this|that|there|i|so|then|but|or|nor|also|just|please)$"
+                r"|^(?:that|this|these|those) "
                 r"|\b(?:to|of)$",
                 value,
                 re.I,
             ):
                 return value, plain[verb.start() :]
         gapped = w.GAPPED_VALUE.match(plain)
+        if gapped and re.match(r"(?:that|this|these|those|it) ", gapped["value"], re.I):
+            return None
         if gapped and follows and not w.PLACES.search(gapped["value"]):
             return gapped["value"].strip(), gapped["then"]
         return None

@@ -161,7 +161,7 @@ def _range(text: str, one: Amount, other: Amount) -> Found | None:
 def _post(text: str, made: Found) -> Found:
     """Add what the number counts, and words as `old` and `overdue`."""
     end, head = made.end, ""
-    if text.startswith("s ", end):
+    if re.match(r"s(?![\w'])", text[end : end + 2]):
         end += 1
     noun = w.HEAD.match(text, end)
     if noun and not made.one.unit and not VERB.fullmatch(noun["noun"]):

@@ -135,6 +135,7 @@ AUXILIARY = re.compile(
     r"|give|send|charge|ask|tell|apply|make|keep|put|take|ship|add|pay|only accept|accept|reject|approve|refuse|offer)",
     re.I,
 )
+TAKEN_BACK = re.compile(r"\b(?:refund|return|exchang|cancel|credit|money back|warranty|free)", re.I)
 LED = re.compile(r"(?:by|for|on|in|at|to|with|from|as|of|and|or)\b", re.I)
 RELATIVE = re.compile(r"(?:any |all |the |an? )?[\w-]+ (?:that|who|which|whose) [\w ]{2,30}", re.I)
 NO_VALUE = re.compile(

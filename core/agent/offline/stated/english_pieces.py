@@ -222,6 +222,8 @@ def _measured(text: str) -> Iterator[Reading]:
         if is_name or (len(lead.split()) <= 3 and not w.STATES.search(lead)):
             yield Reading(((_number(first, lead), *ends),), cost=0 if is_name else 2)
         if lead and (not is_name or len(lead.split()) > 1 or VERB.match(lead)):
+            if re.match(r"(?:with)?in\b|inside\b", text[first.start :], re.I) and not w.TAKEN_BACK.search(lead):
+                return  # `reply within a day` says by when
             subject, then, _ = _split(lead)
             then = re.sub(r" (?:for|on|to|of|if|at|with)$", "", then)
             when = _number(first, subject)

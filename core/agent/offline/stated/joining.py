@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from core.agent.offline.stated.amounts import MONEY, amounts
-from core.agent.offline.stated.days import spelled
+from core.agent.offline.stated.days import is_moment, spelled
 from core.agent.offline.stated.english_words import GROUPED
 from core.agent.offline.stated.statement import (
     BEYOND,
@@ -461,6 +461,16 @@ def _check_groups(cases: Sequence[Case]) -> None:
     ]
     if any(map(_NAMED.search, tests)):
         raise NotARule("what single people want")
+    for column in {one.column for case in cases for one in case.when if one.kind == "string"}:
+        when = [
+            is_moment(value)
+            for case in cases
+            for one in case.when
+            if one.column == column
+            for value in re.findall(r'"([^"]+)"', one.test)
+        ]
+        if any(when) and not all(when):
+            raise NotARule("when it is, beside who or what it is")
     ordinal = [bool(_ORDINAL.search(test)) for test in tests if not test.startswith("not(")]
     if any(ordinal) and not all(ordinal):
         raise NotARule("values that may meet")

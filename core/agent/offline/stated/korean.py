@@ -79,6 +79,8 @@ class _Sentence:
     def _read(self, clauses: list[_Clause], about: str) -> tuple[list[Part], str]:
         parts: list[Part] = []
         at = 0
+        if _is_nested(clauses):
+            raise NotARule("some of one thing, beside another")
         if about == "" and clauses and not clauses[0].found:
             about, clauses = _about(clauses)
         while at < len(clauses):
@@ -274,6 +276,21 @@ def _about(clauses: list[_Clause]) -> tuple[str, list[_Clause]]:
     return "", clauses
 
 
+def _is_nested(clauses: Sequence[_Clause]) -> bool:
+    """Whether values stand within one: `국내는 사원 8만원, 팀장 12만원이고 해외는 20만원`."""
+    plain = [one.text for one in clauses if not one.found]
+    topics = [w.TOPIC.match(one) for one in plain]
+    bare = [w.BARE.match(text) for text, topic in zip(plain, topics, strict=True) if not topic]
+    within = [
+        text[topic.end() :] for text, topic in zip(plain, topics, strict=True)
+        if topic and not w.ATTRIBUTE.search(topic["value"])
+    ]  # fmt: skip
+    inner = [w.BARE.match(one) for one in within]
+    return any(bare) and len(within) > 1 and any(
+        one and not w.ATTRIBUTE.search(one["value"]) for one in inner
+    )  # fmt: skip
+
+
 def _category(text: str, is_beside: bool) -> tuple[str, str] | None:
     """Return the value and the outcome of a clause that names some of several."""
     topic = w.TOPIC.match(text)
@@ -307,7 +324,9 @@ def _outcome(text: str) -> str:
     plain = text.strip(" .,;:/")
     if not re.search(r"\w", plain):
         raise NotARule("no outcome")
-    if w.INSIDE.search(w.IDIOMS.sub("", plain)):
+    if w.TWO_SAID.search(plain):
+        raise NotARule("an outcome with another clause")
+    if w.INSIDE.search(w.IDIOMS.sub("", plain)) or w.ONLY_FROM.search(plain):
         raise NotARule("an outcome with a condition of its own")
     if re.search(r"[은는] .*\d", plain) and w.WHO.search(plain.partition(" ")[0].rstrip("은는")):
         raise NotARule("an outcome for some of them")

@@ -188,7 +188,9 @@ def _bare(text: str) -> Iterator[Reading]:
     """Yield an outcome alone."""
     if conditions_of(f"{text} "):
         return
-    yield Reading(then=_outcome(text), cost=1 if w.SOME.match(text) else 0, shape="bare")
+    some = w.SOME.match(text)
+    if not (some and _is_value(some["value"])):
+        yield Reading(then=_outcome(text), shape="bare")
 
 
 def fits(found: Sequence[tuple[Reading, str]]) -> bool:
@@ -208,6 +210,9 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     shapes = {one.shape for one in values}
     if "gap" in shapes:
         topics = [bool(one.topic) for one in values if one.shape == "gap"]
+        inner = [gap for one in values if one.shape == "amount" and (gap := w.GAP.match(one.then))]
+        if any(_is_value(gap["value"]) for gap in inner):
+            return False
         return not any(topics[1:]) and shapes <= ({"gap"} if topics[0] else {"gap", "amount"})
     return len(shapes) == 1 and all(len(one.then.split()) <= 5 for one in values)
 

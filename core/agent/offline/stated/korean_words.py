@@ -252,11 +252,14 @@ PARTICLE = re.compile(r"(?<=[가-힣A-Za-z)])(?:으로|이|가|을|를|은|는|�
 # Nouns that end like a particle.
 ENDS_SO = re.compile(r"(?:나|길|높|깊|넓|차|크|두|굵)이$|횟수$|속도$|온도$|습도$|농도$|당도$|강도$|밀도$|단가$|정가$|원가$|휴가$")
 # What says where others are, rather than names some of them.
-NO_NAME = re.compile(r"(?:^|\s)(?:이후|이전|그 ?뒤|그 ?후|그 ?다음|다음|초과|추가|이상|이하|미만|그 ?위|그 ?아래|그 ?밑)$")
+NO_NAME = re.compile(r"(?:^|\s)(?:이후|이전|그 ?뒤|그 ?후|그 ?다음|다음|초과|추가|이상|이하|미만|그 ?위|그 ?아래|그 ?밑)$|(?:없|있|하|되|받|주)[고며] ")
 # What values are told of, rather than one of them.
 ATTRIBUTE = re.compile(
     r"(?:요금|비|료|가격|값|한도|시간|할인|할인율|시급|수당|기간|인원|세율|이자|마감|점수|등급|금|액|률|율|가|온도|속도|배송|보관|환불|처리|대관|예약)$"
 )
+ONLY_FROM = re.compile(r"(?:이상|이하|미만|초과)만(?=\s|$)")
+# An outcome that goes on with another value, or another amount.
+TWO_SAID = re.compile(r"[가-힣][고며] \S+[은는] |\d\S*(?:원|%)[^,]* [가-힣]+ \d\S*(?:원|%)")
 ONLY_SOME = re.compile(r"만 (?:가능|허용|인정|적용|해당)|^\S+만$")
 # What is drawn together in speech, and as it is written out.
 SHORT = (("까진", "까지는"), ("부턴", "부터는"), ("나머진", "나머지는"), ("이건", "이것은"))

@@ -180,7 +180,7 @@ def _added(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | Non
     closes = joint.strip() == "," and _CLOSES.fullmatch(reading.then)
     if (joint.strip() not in {"and", "고", "며"} and not closes) or last.trumps:
         return None
-    more = replace(last, then=f"{last.then}{joint}{reading.then}")
+    more = replace(last, then=f"{last.then}{joint if joint.isascii() else ', '}{reading.then}")
     return _Way(way.cost + reading.cost + 3, (*way.done[:-1], (more, of)))
 
 

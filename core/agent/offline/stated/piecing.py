@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from core.agent.offline.spans import read_span
 from core.agent.offline.stated import english_piece_words as w
 from core.agent.offline.stated import english_pieces, english_words, korean_pieces, korean_words
 from core.agent.offline.stated import korean_piece_words as kw
@@ -42,9 +43,20 @@ def pieced(sentences: Sequence[str]) -> list[Case]:
             cases = joined(over_all(one_quantity(parts_from(way))), listed=_is_list(way))
         except NotARule:
             continue
-        if len(cases) > 1 and _is_told(cases):
+        if len(cases) > 1 and _is_told(cases) and _steps_alike(cases):
             return cases
     raise NotARule("pieces that make no table")
+
+
+def _steps_alike(cases: Sequence[Case]) -> bool:
+    """Whether tiers that lie within each other all say an amount, so that the inner one counts."""
+    spans = [read_span(case.when[0].test) for case in cases if len(case.when) == 1]
+    known = [one for one in spans if one is not None]
+    inside = any(a is not b and a.within(b) for a in known for b in known)
+    return not inside or all(
+        w.STATES.search(one.then) or kw.AMOUNT.search(one.then) or len(one.then.split()) < 3
+        for one in cases
+    )
 
 
 def _is_told(cases: Sequence[Case]) -> bool:
