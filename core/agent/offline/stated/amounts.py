@@ -71,7 +71,8 @@ _KOREAN_UNITS = _KOREAN_UNITS.replace("|초|", "|초(?!과)|")
 _UNIT = {
     "살": "세", "달": "개월", "퍼센트": "%", "프로": "%", "킬로그램": "kg",
     "그램": "g", "킬로미터": "km",
-    "미터": "m", "킬로": "kg", "번": "회", "차례": "회", "인": "명", "글자": "자", "불": "달러", "쪽": "페이지",
+    "미터": "m", "킬로": "kg", "번": "회", "차례": "회", "인": "명", "글자": "자",
+    "불": "달러", "쪽": "페이지",
     "percent": "%", "per cent": "%", "kgs": "kg", "kilo": "kg", "kilos": "kg", "hr": "hour",
     "hrs": "hour", "min": "minute", "mins": "minute", "people": "person", "kilometre": "km",
     "kilometer": "km", "gram": "g", "metre": "m", "meter": "m", "tonne": "ton",

@@ -191,7 +191,8 @@ _ENGLISH_COMPLAINS = re.compile(
     r"|costs?|any|all|both|every|otherwise(?<!said otherwise))\b))"
     r"(?:.*\b(?:again|lol|please|sorry|thanks|cheers|last (?:week|month|time|night"
     r"|year)|yesterday|today|this (?:week|morning|month)|wrong"
-    r"|annoy\w+|nonsense|mix\w*|confus\w+|upset|i've|we've|you've|(?:you|they|it|we|people|customers) keeps?|kept|told"
+    r"|annoy\w+|nonsense|mix\w*|confus\w+|upset|i've|we've|you've|(?:you|they|it|we|people"
+    r"|customers) keeps?|kept|told"
     r"|bounced|let|got|had|was|were|did|didn't|said|gave"
     r"|sent|put|charged|went|came|made|complain\w*|angry|honestly|that's (?:it|all))\b.*)"
     r"|(?:please )?(?:stop|don't keep|quit|you keep|you've been) (?:telling|quoting|saying|sending"
@@ -215,13 +216,16 @@ def narrows(sentence: str) -> bool:
 
 
 # `Sun: keep it outside` tells what holds for one of several.
-_LABELLED = re.compile(r"(?!(?:note|reminder|fyi|update|correction|hi|hey)\b)[\w'-]+(?: [\w'-]+)?: \w", re.I)
+_LABELLED = re.compile(
+    r"(?!(?:note|reminder|fyi|update|correction|hi|hey)\b)[\w'-]+(?: [\w'-]+)?: \w", re.I
+)
 
 
 # A list of amounts is no story, whatever tells of it: `조조 9천원, 일반 만 4천원으로 바뀌었습니다`.
 _LISTED = re.compile(
     r"^[^:.\d]{3,50}: (?=[^.]*\d[^.]*, [^.]*\d)"
-    r"|[가-힣A-Za-z]+ (?:\d|[일이삼사오육칠팔구]?[만천백])[^,]{0,9}, [가-힣A-Za-z]+ (?:\d|[일이삼사오육칠팔구]?[만천백])"
+    r"|[가-힣A-Za-z]+ (?:\d|[일이삼사오육칠팔구]?[만천백])[^,]{0,9}, [가-힣A-Za-z]+ (?:\d"
+    r"|[일이삼사오육칠팔구]?[만천백])"
 )
 
 

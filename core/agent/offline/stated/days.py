@@ -18,7 +18,9 @@ _NAMED = {"평일": range(5), "주중": range(5), "주말": range(5, 7), "weekda
 _ONE = re.compile(r"([월화수목금토일])요일|(?<![가-힣])([월화수목금토일])(?![가-힣])")
 _RUN = re.compile(r"[월화수목금토일]{2,6}")
 _SPAN = re.compile(r"\s?(?:~|-|–|부터|에서|to|through|until)\s?")
-_WORD = re.compile(rf"({'|'.join(sorted({*_SHORT, *map(str.lower, _ENGLISH)}, key=len, reverse=True))})s?\.?")
+_WORD = re.compile(
+    rf"({'|'.join(sorted({*_SHORT, *map(str.lower, _ENGLISH)}, key=len, reverse=True))})s?\.?"
+)
 
 
 def days_of(value: str) -> tuple[int, ...]:
@@ -41,7 +43,8 @@ def days_of(value: str) -> tuple[int, ...]:
 _MOMENT = re.compile(
     r"(?:평일|주말|주중|공휴일|휴일|명절|연휴|성수기|비수기|방학|학기|여름|겨울|봄|가을|야간|주간|심야|새벽|오전|오후|낮|밤|아침|저녁|조조"
     r"|[월화수목금토일]요일)(?: ?중| ?시간대?| ?기간)?"
-    r"|(?:the |in |on |at |during )*(?:weekdays?|weekends?|(?:public |bank )?holidays?|mornings?|afternoons?|evenings?|nights?"
+    r"|(?:the |in |on |at |during )*(?:weekdays?|weekends?|(?:public |bank )?holidays?|mornings?"
+    r"|afternoons?|evenings?|nights?"
     r"|summer|winter|spring|autumn|fall|peak(?: season)?|off-peak|december|january)",
     re.I,
 )

@@ -104,7 +104,7 @@ def _overriding(found: re.Match[str], sentence: str) -> list[Part]:
         part.when[0],
         test=re.sub(r" (?:members|accounts|orders|customers)\"", '"', part.when[0].test),
     )
-    one = _named(conditions[0], found["when"][: conditions[0].start])
+    one = named_by(conditions[0], found["when"][: conditions[0].start])
     return [replace(part, when=(one, group), overrides=True)]
 
 
@@ -128,11 +128,11 @@ def _spread(text: str, sentence: str) -> list[Part]:
         value = one["value"].strip(" ,")
         rest = w.ELSE.fullmatch(f"in {value}") or w.ELSE.fullmatch(value)
         when = Condition("", "-", ELSE) if rest else value_of("", value)
-        parts.append(Part((when,), _outcome(one["then"]), sentence))
+        parts.append(Part((when,), outcome_of(one["then"]), sentence))
     return parts
 
 
-def _verb(words: str) -> re.Match[str] | None:
+def verb_in(words: str) -> re.Match[str] | None:
     """Return the verb after the first word, past nouns that may be verbs: `lab reports get`."""
     for verb in VERB.finditer(words, len(words.partition(" ")[0])):
         after = words[verb.end() :].strip()
@@ -152,7 +152,7 @@ def _excepted(found: re.Match[str], sentence: str, before: Sequence[Part]) -> li
         raise NotARule("an exception to several cases, or of several conditions")
     one = value_of("exception", value)
     general = replace(parts[0], when=(*parts[0].when, one.negated))
-    return [general, replace(parts[0], when=(*parts[0].when, one), then=_outcome(found["then"]))]
+    return [general, replace(parts[0], when=(*parts[0].when, one), then=outcome_of(found["then"]))]
 
 
 class _Sentence:
@@ -173,7 +173,7 @@ class _Sentence:
                 part = self._part((_valued(named[0]),), named[1], clause)
                 parts.append(replace(part, trumps=w.TRUMPS.search(named[1]) is not None))
             elif parts and not re.search(r"\d", clause.words) and not VERB.search(clause.words):
-                more = _outcome(f"{parts[-1].then}, {clause.words}")
+                more = outcome_of(f"{parts[-1].then}, {clause.words}")
                 same = parts[-1].then
                 parts = [replace(part, then=more) if part.then == same else part for part in parts]
             else:
@@ -184,7 +184,7 @@ class _Sentence:
         self, when: Sequence[Condition], then: str, clause: _Clause, *, weak: bool = False
     ) -> Part:
         joins = "but" if re.search(r"\bbut\b", clause.joint) else ""
-        return Part(tuple(when), _outcome(then), self._sentence, joins=joins, is_weak=weak)
+        return Part(tuple(when), outcome_of(then), self._sentence, joins=joins, is_weak=weak)
 
     def _conditional(self, clause: _Clause) -> list[Part]:
         if w.TRUMPS.search(clause.words):
@@ -196,16 +196,16 @@ class _Sentence:
             if (not _PREPOSED.match(lead) and _states(lead)) or w.ASTRAY.match(tail):
                 raise NotARule("an outcome on both sides")
         else:
-            subject, then, weak = _split(lead)
+            subject, then, weak = split(lead)
             is_left = clause.found[0].one.kind == ELSE
             if weak and not self._asks and not is_left and not (_states(then) or VERB.match(then)):
                 raise NotARule("a noun and a number")
-        when = [_named(clause.found[0], subject)]
+        when = [named_by(clause.found[0], subject)]
         for one, other in pairwise(clause.found):
             gap = self._text[one.end : other.start]
             if {verb.lower() for verb in VERB.findall(gap)} - w.COPULAS:
                 raise NotARule("an outcome between conditions")
-            when.append(_named(other, gap))
+            when.append(named_by(other, gap))
         if when[0].kind == ELSE and w.NOBODY.match(self._text, clause.found[0].start):
             then = f"no {then}"
         either = [bool(re.match(r",? or\b", gap)) for gap in _gaps(clause)]
@@ -221,7 +221,7 @@ class _Sentence:
         plain = re.sub(r"^(?:the|any|all)\s+", "", plain, flags=re.I)
         if re.match(r"(?:not|no|please|nor)\b", words, re.I):
             return None
-        verb = _verb(plain)
+        verb = verb_in(plain)
         if verb and len(plain[: verb.start()].split()) <= 4:
             value = plain[: verb.start()].strip()
             if re.match(rf"only (?:{VERB.pattern})", words, re.I):
@@ -244,7 +244,7 @@ class _Sentence:
         return None
 
 
-def _split(lead: str) -> tuple[str, str, bool]:
+def split(lead: str) -> tuple[str, str, bool]:
     """Return what a condition is of, the outcome before it, and whether nothing parts them."""
     for cut in reversed([*w.SPLIT.finditer(f"{lead} ")]):
         subject = lead[cut.end() :]
@@ -277,7 +277,7 @@ def _valued(value: str) -> Condition:
     return value_of("", value)
 
 
-def _named(found: Found, lead: str) -> Condition:
+def named_by(found: Found, lead: str) -> Condition:
     """Return a condition with the column that the words before and after it name."""
     one = found.one
     plain = [word for word in re.findall(r"[\w'-]+", lead) if word.lower() not in w.GENERIC]
@@ -371,7 +371,7 @@ def _ends(clause: _Clause, rest: str, joint: str, found: Sequence[Found], at: in
     return not VERB.fullmatch(first) and len(ahead.split()) > 1
 
 
-def _outcome(text: str) -> str:
+def outcome_of(text: str) -> str:
     """Return a text as an outcome. Raises NotARule if it has a condition of its own."""
     plain = re.sub(r"^(?:then|and|it's|is|that's)?[\s,:]+", "", f" {text.strip(' .,;:')}")
     if w.TWO_SAID.search(plain):

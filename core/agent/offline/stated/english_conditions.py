@@ -42,7 +42,9 @@ def value_of(column: str, value: str, no: bool = False) -> Condition:
     if value.endswith(".") or w.COUNTED.search(value) or w.INSIDE.search(value):
         raise NotARule("a name that is cut")
     if any(
-        w.GIVEN.search(re.sub(r"^free (?=users|accounts|members|customers|plans?|tier)", "", one)) or len(one.split()) > FEW or w.ASTRAY.match(f"{one} x")
+        w.GIVEN.search(re.sub(r"^free (?=users|accounts|members|customers|plans?|tier)", "", one))
+        or len(one.split()) > FEW
+        or w.ASTRAY.match(f"{one} x")
         for one in values
     ):
         raise NotARule("a value that holds an outcome")

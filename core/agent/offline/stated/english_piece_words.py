@@ -9,11 +9,13 @@ from core.agent.offline.stated.english_words import MORE_VERBS as _MORE
 from core.agent.offline.stated.english_words import VERB as _VERB
 
 CUT = re.compile(
-    r"\s*[,;:?]\s+(?:(?:and|but|while|so|then|or)\b(?! (?:not|if not)\b) ?)?|\s+(?=(?:except|unless)\b)|\s+(?:and|but|while)\s+|\s+[-–—]+>?\s+|\s*=>?\s*",
+    r"\s*[,;:?]\s+(?:(?:and|but|while|so|then|or)\b(?! (?:not|if not)\b) ?)?|\s+(?=(?:except"
+    r"|unless)\b)|\s+(?:and|but|while)\s+|\s+[-–—]+>?\s+|\s*=>?\s*",
     re.I,
 )
 LEAD = re.compile(
-    r"^(?:(?:in which case|in that case|who|which|those|then that's|those are|that one is|um+|uh|so|well|ok|okay|oh|hey|hi|basically|just|only|please|also|and|but|then|btw|fyi"
+    r"^(?:(?:in which case|in that case|who|which|those|then that's|those are|that one is|um+|uh"
+    r"|so|well|ok|okay|oh|hey|hi|basically|just|only|please|also|and|but|then|btw|fyi"
     r"|remember|note|again|actually|right|now|look|listen|anyway|from now on|going forward"
     r"|as a rule|for the record|quick one|heads up|reminder|it's|it is|while)\b[,:]?\s+)+",
     re.I,
@@ -52,12 +54,14 @@ _DOWN = (
     "|cooler|slower|shallower|thinner|narrower|newer|weaker|closer|below|under"
 )
 _OF = (
-    r"(?:(?:for|on|with|if it's|if they're|if it is) )?(?:(?:anything|everything|anyone|everyone|any|all|the|those"
+    r"(?:(?:for|on|with|if it's|if they're|if it is) )?(?:(?:anything|everything|anyone|everyone"
+    r"|any|all|the|those"
     r"|ones|amounts|orders|people|customers|\w+s) )?"
 )
 BEYOND = re.compile(
     rf"{_OF}(?:(?P<up>{_UP})|(?P<down>{_DOWN}))(?: than)?(?: (?:that|this|it|those))?\b"
-    r"(?: (?:ones?|[a-z]+s)(?=,|$| (?:is|are|needs?|gets?|get|go|goes|pay|pays|cost|costs|must|can|ship)\b))?"
+    r"(?: (?:ones?|[a-z]+s)(?=,|$| (?:is|are|needs?|gets?|get|go|goes|pay|pays|cost|costs|must"
+    r"|can|ship)\b))?"
     r"|(?P<between>(?:anything )?in[ -]between(?: (?:that|those|the two|them))?)",
     re.I,
 )
@@ -79,7 +83,9 @@ HAS = re.compile(
     r"|doesn't have|don't have)) (?:an? |any |the )?(?P<what>[\w' -]+)",
     re.I,
 )
-NOT = re.compile(r"\b(?:not|doesn't|don't|isn't|aren't|hasn't|haven't|no|never|cannot|can't)\b", re.I)
+NOT = re.compile(
+    r"\b(?:not|doesn't|don't|isn't|aren't|hasn't|haven't|no|never|cannot|can't)\b", re.I
+)
 # One thing holds for some whatever else is told.
 TRUMPS = re.compile(
     r"\s*\b(?:regardless(?: of [\w ]+)?|no matter [\w ]+|however (?:\w+) [\w ]+|whatever [\w ]+"
@@ -89,7 +95,11 @@ TRUMPS = re.compile(
 MORE = re.compile(r"\b(?:extra|additional|plus|on top|surcharge|added|another|again)\b", re.I)
 UNLESS = re.compile(r"(?P<then>[^,]+?),? unless (?P<when>[^,]+)", re.I)
 # `shipping to Canada is $15`: the place is the value.
-SUBJECT = re.compile(r"(?:[\w'-]+ ){1,2}(?:to|in|for|from|on) (?:the )?(?=(?:[\w'-]+ ){1,3}(?:is|are|costs?|takes?) )", re.I)
+SUBJECT = re.compile(
+    r"(?:[\w'-]+ ){1,2}(?:to|in|for|from|on) (?:the )?(?=(?:[\w'-]+ ){1,3}(?:is|are|costs?"
+    r"|takes?) )",
+    re.I,
+)
 WITH = re.compile(r" (?:with|without|in|from) ", re.I)
 RULES = re.compile(
     r"^(?:is|are|gets?|pays?|costs?|goes|go|needs?|must|should|shall|may|can|can't|cannot|won't"
@@ -97,7 +107,8 @@ RULES = re.compile(
     re.I,
 )
 STORY = re.compile(
-    r"^who\b|\b(?:i|my|me|someone|somebody|yesterday|last (?:week|month|year|night|time)|was|were|had"
+    r"^who\b|\b(?:i|my|me|someone|somebody|yesterday|last (?:week|month|year|night|time)|was"
+    r"|were|had"
     r"|whom|why|knows?|thinks?|loves?|hates?|because|ago)\b",
     re.I,
 )
@@ -108,23 +119,32 @@ SPAN = re.compile(
 )
 # What an outcome does not hold.
 STRAY = re.compile(
-    r"[,;:()?=]|->|\b(?:but|even|though|although|unless|except|if|when|however|or any|whereas|because"
+    r"[,;:()?=]|->|\b(?:but|even|though|although|unless|except|if|when|however|or any|whereas"
+    r"|because"
     r"|otherwise|until|been|else|others?|the rest|which|who|that \w+s)\b|(?<!-)\bonly$",
     re.I,
 )
 # Days and times of which an outcome may hold only then.
 CALENDAR = re.compile(
-    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekdays?|weekends?|(?:bank |public )?holidays?"
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekdays?|weekends?|(?:bank "
+    r"|public )?holidays?"
     r"|mornings?|afternoons?|evenings?|nights?|summer|winter|january|february|march|april|june|july|august"
     r"|september|october|november|december|peak|off-peak)\b",
     re.I,
 )
-FOR_SOME = re.compile(r" (?:for|on|during|with|without|to|in) (?!all\b|everyone\b|total\b|full\b|advance\b|the spot\b|top\b)[a-z]", re.I)
-PLACE = re.compile(r"\b(?:on|in|at) (?:the )?(?:level|lane|floor|gate|door|desk|bay|shelf|seat|row) ?\w*\b", re.I)
+FOR_SOME = re.compile(
+    r" (?:for|on|during|with|without|to|in) (?!all\b|everyone\b|total\b|full\b|advance\b"
+    r"|the spot\b|top\b)[a-z]",
+    re.I,
+)
+PLACE = re.compile(
+    r"\b(?:on|in|at) (?:the )?(?:level|lane|floor|gate|door|desk|bay|shelf|seat|row) ?\w*\b", re.I
+)
 # `orders with a gift note get …`
 HELD = re.compile(
-    rf"(?:[\w'-]+ ){{1,2}}(?P<how>with|without) (?:an? |any |the )?(?P<no>no )?(?P<what>[\w'-]+(?: [\w'-]+)?) "
-    rf"(?P<then>(?:is|are|gets?|ships?|goes|go|pays?|costs?|needs?|must|can|cannot|can't|should|may|receives?|stays?|\$|free|need)\b.*)",
+    r"(?:[\w'-]+ ){1,2}(?P<how>with|without) (?:an? |any "
+    r"|the )?(?P<no>no )?(?P<what>[\w'-]+(?: [\w'-]+)?) "
+    r"(?P<then>(?:is|are|gets?|ships?|goes|go|pays?|costs?|needs?|must|can|cannot|can't|should|may|receives?|stays?|\$|free|need)\b.*)",
     re.I,
 )
 SINCE = re.compile(r"(?<=\d), sorry\b.*$|, (?:we can't|we don't) .*any more$", re.I)
@@ -132,7 +152,8 @@ SINCE = re.compile(r"(?<=\d), sorry\b.*$|, (?:we can't|we don't) .*any more$", r
 TOLD = re.compile(r"^(?:you|someone|the bot|the assistant|we)\b[^:.\d]{3,50}: (?=\w)", re.I)
 AUXILIARY = re.compile(
     r"(?:can|could|may|might|will|would|should|must|shall|do|does|did|don't|is|are|be|have|has|get|go|let|please|use"
-    r"|give|send|charge|ask|tell|apply|make|keep|put|take|ship|add|pay|only accept|accept|reject|approve|refuse|offer)",
+    r"|give|send|charge|ask|tell|apply|make|keep|put|take|ship|add|pay|only accept|accept|reject"
+    r"|approve|refuse|offer)",
     re.I,
 )
 TAKEN_BACK = re.compile(r"\b(?:refund|return|exchang|cancel|credit|money back|warranty|free)", re.I)
@@ -145,8 +166,16 @@ NO_VALUE = re.compile(
     re.I,
 )
 FACT = re.compile(rf"\b(?:{_VERB}|{'|'.join(_MORE)})\b|\w+(?:ed|es|s)\b", re.I)
-SEQUENCE = re.compile(r"\bfirst\b.*\bthen\b|\bthen\b.*\bthen\b|\bafter that\b.*\bthen\b", re.I | re.S)
+SEQUENCE = re.compile(
+    r"\bfirst\b.*\bthen\b|\bthen\b.*\bthen\b|\bafter that\b.*\bthen\b", re.I | re.S
+)
 ALWAYS = re.compile(r" always ", re.I)
 EXCEPT = re.compile(
     r"(?:except|unless|apart from|other than|but not)(?: (?:for|on|in|if|when|where|with))?\b", re.I
+)
+# `portraits $220`, behind a clause with a verb.
+GAP = re.compile(
+    r"(?P<value>(?:[^\W\d][\w'-]* ){1,4}?)(?P<then>(?:[$€£₩]|\d|half |full |nothing|none"
+    r"|free|no |no$|yes$|never|not |once|twice|daily|weekly|monthly|an? |at |by |to |in |on "
+    r"|within |up to |after |before |until ).*)",
 )

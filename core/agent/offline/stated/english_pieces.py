@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from core.agent.offline.stated import english_piece_words as w
 from core.agent.offline.stated import english_words as w_
-from core.agent.offline.stated.english import _named, _split, _verb
-from core.agent.offline.stated.english import _outcome as _clean
+from core.agent.offline.stated.english import named_by, split, verb_in
+from core.agent.offline.stated.english import outcome_of as clean
 from core.agent.offline.stated.english_conditions import VERB, compared, value_of
 from core.agent.offline.stated.found import Found
-from core.agent.offline.stated.pieces import Piece, Reading
+from core.agent.offline.stated.pieces import Piece, Reading, tried
 from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule
 
 _NOUNS = 5  # words that name what a number is of, or some of several
@@ -40,19 +40,9 @@ def read(text: str) -> list[Reading]:
     if not re.search(r"\w", plain):
         return []
     for reader in (_unless, _exception, _rest, _subordinate):
-        if found := _tried(reader, plain):
+        if found := tried(reader, plain):
             return found
-    found = [one for reader in _READERS for one in _tried(reader, plain)]
-    return found
-
-
-def _tried(reader: Callable[[str], Iterator[Reading]], text: str) -> list[Reading]:
-    found: list[Reading] = []
-    try:
-        found.extend(reader(text))
-    except NotARule:
-        pass
-    return found
+    return [one for reader in _READERS for one in tried(reader, plain)]
 
 
 def _unless(text: str) -> Iterator[Reading]:
@@ -97,7 +87,7 @@ def _rest(text: str) -> Iterator[Reading]:
     then = before or after
     if found["none"]:
         then = f"no {then}"
-    if then and (w.SUB.search(then) or list(compared(then)) and not w.STATES.search(then)):
+    if then and (w.SUB.search(then) or (list(compared(then)) and not w.STATES.search(then))):
         return
     yield Reading(one, _outcome(then) if then else "", shape="rest")
 
@@ -109,9 +99,13 @@ def _outcome(text: str) -> str:
         raise NotARule("an outcome with another clause")
     if re.search(r"\d.* and .*\d", plain):
         raise NotARule("an outcome with another clause")
-    if w.CALENDAR.search(plain) or w.PLACE.search(plain) or (re.match(r"[$€£₩\d]", plain) and w.FOR_SOME.search(plain)):
+    if (
+        w.CALENDAR.search(plain)
+        or w.PLACE.search(plain)
+        or (re.match(r"[$€£₩\d]", plain) and w.FOR_SOME.search(plain))
+    ):
         raise NotARule("an outcome that may hold for some alone")
-    return _clean(plain)
+    return clean(plain)
 
 
 def _subordinate(text: str) -> Iterator[Reading]:
@@ -195,11 +189,13 @@ def _lean(then: str) -> int:
 
 def _number(one: Found, lead: str) -> Condition:
     """Return a compared number with the name of what it is of."""
-    if w.NOT.search(lead) or re.search(r"\b(?:on|in|for|at|with) .*\b(?:it's|it is|they're)$", lead.strip(), re.I):
+    if w.NOT.search(lead) or re.search(
+        r"\b(?:on|in|for|at|with) .*\b(?:it's|it is|they're)$", lead.strip(), re.I
+    ):
         raise NotARule("a number that is not so compared")
     plain = " ".join(one for one in lead.split() if not w.SPAN.fullmatch(f" {one}"))
     head = " ".join(each for each in one.head.split() if not w.SPAN.fullmatch(f" {each}"))
-    return _named(replace(one, head=head), plain.replace("'s ", " ").replace("'re ", " "))
+    return named_by(replace(one, head=head), plain.replace("'s ", " ").replace("'re ", " "))
 
 
 def _measured(text: str) -> Iterator[Reading]:
@@ -208,29 +204,37 @@ def _measured(text: str) -> Iterator[Reading]:
     if not atoms or len(atoms) > 2:
         return
     first, last = atoms[0], atoms[-1]
-    if first is not last:
-        gap = text[first.end : last.start].strip(" ,")
-        if gap.lower() not in {"and", "but", "but not", ""}:
-            return
+    gap = text[first.end : last.start].strip(" ,").lower() if first is not last else ""
+    if gap not in {"and", "but", "but not", ""}:
+        return
     lead, tail = text[: first.start].strip(" ,:"), text[last.end :].strip(" ,:")
     if span := w.SPAN.match(f" {tail}"):
         tail = tail[span.end() - 1 :].strip()
     ends = [_number(one, "") for one in atoms[1:]]
-    is_name = len(lead.split()) <= _NOUNS and not w.STATES.search(lead) and not _states(lead)
-    is_name = is_name or bool(w.RELATIVE.fullmatch(lead))
-    if not tail:
-        if is_name or (len(lead.split()) <= 3 and not w.STATES.search(lead)):
-            yield Reading(((_number(first, lead), *ends),), cost=0 if is_name else 2)
-        if lead and (not is_name or len(lead.split()) > 1 or VERB.match(lead)):
-            if re.match(r"(?:with)?in\b|inside\b", text[first.start :], re.I) and not w.TAKEN_BACK.search(lead):
-                return  # `reply within a day` says by when
-            subject, then, _ = _split(lead)
-            then = re.sub(r" (?:for|on|to|of|if|at|with)$", "", then)
-            when = _number(first, subject)
-            cost = 0 if w.STATES.search(then) or VERB.search(then) else 2
-            yield Reading(((when, *ends),), _outcome(then), cost)
+    if tail:
+        yield from _before(first, lead, tail, ends)
+    else:
+        yield from _behind(first, lead, text[first.start :], ends)
+
+
+def _behind(first: Found, lead: str, told: str, ends: list[Condition]) -> Iterator[Reading]:
+    """Yield a number behind what it is of, or behind its outcome."""
+    is_name = _names(lead)
+    if is_name or (len(lead.split()) <= 3 and not w.STATES.search(lead)):
+        yield Reading(((_number(first, lead), *ends),), cost=0 if is_name else 2)
+    if not lead or (is_name and len(lead.split()) == 1 and not VERB.match(lead)):
         return
-    if not is_name:
+    if re.match(r"(?:with)?in\b|inside\b", told, re.I) and not w.TAKEN_BACK.search(lead):
+        return  # `reply within a day` says by when
+    subject, then, _ = split(lead)
+    then = re.sub(r" (?:for|on|to|of|if|at|with)$", "", then)
+    cost = 0 if w.STATES.search(then) or VERB.search(then) else 2
+    yield Reading(((_number(first, subject), *ends),), _outcome(then), cost)
+
+
+def _before(first: Found, lead: str, tail: str, ends: list[Condition]) -> Iterator[Reading]:
+    """Yield a number before its outcome, or before a noun that it is of."""
+    if not _names(lead):
         return
     when = ((_number(first, lead), *ends),)
     if VERB.match(tail) or w.STATES.match(tail):
@@ -241,6 +245,12 @@ def _measured(text: str) -> Iterator[Reading]:
         yield Reading(when, _outcome(tail), 2)
     elif not w.OF.match(f" {tail}"):
         yield Reading(when, _outcome(tail), 2)
+
+
+def _names(lead: str) -> bool:
+    """Whether words only name what a number is of."""
+    plain = len(lead.split()) <= _NOUNS and not w.STATES.search(lead) and not _states(lead)
+    return plain or w.RELATIVE.fullmatch(lead) is not None
 
 
 def _states(words: str) -> bool:
@@ -298,7 +308,7 @@ def _some(text: str) -> Iterator[Reading]:
         plain = plain[of.end() :]
     always = w.ALWAYS.search(plain)
     plain = w.ALWAYS.sub(" ", plain)
-    verb = _verb(plain)
+    verb = verb_in(plain)
     if verb and verb.start():
         value, then = plain[: verb.start()].strip(), plain[verb.start() :]
         if _is_value(value):
@@ -307,11 +317,10 @@ def _some(text: str) -> Iterator[Reading]:
             shape = "rule" if w.RULES.match(cut) else "verb"
             yield Reading(((value_of("", value),),), _outcome(cut), _lean(cut), trumps, shape)
         return
-    if found := re.match(r"(?P<value>(?:[^\W\d][\w'-]* ){1,4}?)(?P<then>(?:[$€£₩]|\d|half |full |nothing|none|free|no |no$|yes$|never|not |once|twice|daily|weekly|monthly|an? |at |by |to |in |on |within |up to |after |before |until ).*)", plain):
-        if _is_value(found["value"].strip()):
-            cost = 1 + _lean(found["then"])
-            when = value_of("", found["value"].strip())
-            yield Reading(((when,),), _outcome(found["then"]), cost, shape="gap")
+    if (found := w.GAP.match(plain)) and _is_value(found["value"].strip()):
+        cost = 1 + _lean(found["then"])
+        when = value_of("", found["value"].strip())
+        yield Reading(((when,),), _outcome(found["then"]), cost, shape="gap")
     if len(plain.split()) <= 4 and _is_value(plain):
         yield Reading(((value_of("", plain),),), cost=2, shape="label")
 
@@ -383,4 +392,3 @@ def topical(sentences: Sequence[str]) -> list[str]:
     if len(cut(found["rest"])) + len(others) < 2 or [*compared(found["about"])]:
         return list(sentences)
     return [found["rest"], *others]
-

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from itertools import pairwise
 
 from core.agent.offline.stated.amounts import MONEY, amounts
 from core.agent.offline.stated.days import is_moment, spelled
 from core.agent.offline.stated.english_words import GROUPED
+from core.agent.offline.stated.limits import complement
 from core.agent.offline.stated.statement import (
     BEYOND,
     ELSE,
@@ -26,7 +26,6 @@ from core.agent.offline.stated.statement import (
     ends_of,
     in_unit,
     is_convertible,
-    size,
     smaller,
 )
 from core.agent.offline.text import is_korean, letters, likeness
@@ -208,7 +207,11 @@ class _Joiner:
         if not self.cases:
             raise NotARule("nothing to be left of")
         last = self.cases[-1].when
-        if any(one.is_ordered and GROUPED.search(one.column) for case in self.cases for one in case.when):
+        if any(
+            one.is_ordered and GROUPED.search(one.column)
+            for case in self.cases
+            for one in case.when
+        ):
             raise NotARule("what is left of a group, or of all")
         if when:
             left = otherwise(self.cases)
@@ -289,60 +292,10 @@ def otherwise(cases: Sequence[Case]) -> tuple[Condition, ...]:
     if any(one.test.startswith("not(") for one in only):
         return ()
     unit = smaller([one.unit for one in only])
-    if side := _complement([in_unit(one, unit) for one in only]):
+    if side := complement([in_unit(one, unit) for one in only]):
         return (side,)
     tests = ", ".join(dict.fromkeys(in_unit(one, unit).test for one in only))
     return (replace(only[0], test=f"not({tests})", unit=unit),)
-
-
-def _complement(only: Sequence[Condition]) -> Condition | None:
-    """Return what lies beside intervals that all reach up, or all reach down."""
-    spans = [ends for one in only if (ends := ends_of(one.test)) is not None]
-    if len(spans) < len(only):
-        return None
-    for way, taken in (("down", [one.high for one in spans]), ("up", [one.low for one in spans])):
-        if any(limit is None for limit in taken) and _is_gapless(spans):
-            return beyond(only, way)
-    return None
-
-
-def meet(only: Sequence[Condition]) -> bool:
-    """Whether limits are of one unit, and each begins where another ends."""
-    if any(not is_convertible(one.unit, other.unit) for one in only for other in only):
-        return False
-    if len({one.kind for one in only}) > 1:
-        return False
-    unit = smaller([one.unit for one in only])
-    spans = [ends_of(in_unit(one, unit).test) for one in only]
-    known = sorted(
-        (one for one in spans if one is not None),
-        key=lambda one: (one.low is not None, size(one.low or "0")),
-    )
-    if len(known) < len(only) or len(set(known)) < len(known):
-        return False
-    return all(
-        one.high is not None
-        and after.low is not None
-        and Decimal(0) <= size(after.low)[0] - size(one.high)[0] <= 1
-        and (one.high[0].isdigit() or one.high[0] == "-" or one.high == after.low)
-        for one, after in pairwise(known)
-    )
-
-
-def _is_gapless(spans: Sequence[Ends]) -> bool:
-    """Whether intervals, in order, leave nothing out between them."""
-    by_low = sorted(spans, key=lambda one: (one.low is not None, size(one.low or "0")))
-    for one, after in pairwise(by_low):
-        if one.high is None:
-            return True
-        low, high = size(after.low or "0"), size(one.high)
-        if after.low is not None and (low > high or (low == high and not _meets(one, after))):
-            return False
-    return True
-
-
-def _meets(one: Ends, after: Ends) -> bool:
-    return one.high_in or after.low_in
 
 
 def _in_one_unit(cases: Sequence[Case]) -> list[Case]:

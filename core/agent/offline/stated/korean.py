@@ -19,7 +19,7 @@ _LONG = 40  # characters of what follows for one of several
 
 
 @dataclass(frozen=True)
-class _Clause:
+class Clause:
     """A stretch of a sentence up to a break, and the conditions in it."""
 
     text: str
@@ -58,10 +58,10 @@ def parts_of(sentence: str, before: Sequence[Part]) -> tuple[list[Part], str]:
     about = ""
     if label := w.LABEL.match(text):
         about, text = label["about"], text[label.end() :]
-    return _Sentence(text, sentence, bool(before)).parts(about)
+    return Sentence(text, sentence, bool(before)).parts(about)
 
 
-class _Sentence:
+class Sentence:
     def __init__(self, text: str, sentence: str, follows: bool) -> None:
         self._text = text
         self._sentence = sentence
@@ -76,7 +76,7 @@ class _Sentence:
             return self._read(_clauses(self._text, ordered=False), about)
         return parts, told
 
-    def _read(self, clauses: list[_Clause], about: str) -> tuple[list[Part], str]:
+    def _read(self, clauses: list[Clause], about: str) -> tuple[list[Part], str]:
         parts: list[Part] = []
         at = 0
         if _is_nested(clauses):
@@ -86,7 +86,7 @@ class _Sentence:
         while at < len(clauses):
             clause = clauses[at]
             if clause.found:
-                parts += self._numbered(clause, about)
+                parts += self.numbered(clause, about)
             elif named := _category(
                 clause.text, bool(parts) or len(clauses) > at + 1 or self._follows
             ):
@@ -99,12 +99,12 @@ class _Sentence:
         return parts, about
 
     def _part(
-        self, when: Sequence[Condition], outcome: str, clause: _Clause, topic: str = ""
+        self, when: Sequence[Condition], outcome: str, clause: Clause, topic: str = ""
     ) -> Part:
         joins = "but" if clause.against else ""
-        return Part(tuple(when), _outcome(outcome), self._sentence, topic=topic, joins=joins)
+        return Part(tuple(when), outcome_of(outcome), self._sentence, topic=topic, joins=joins)
 
-    def _numbered(self, clause: _Clause, about: str) -> list[Part]:
+    def numbered(self, clause: Clause, about: str) -> list[Part]:
         """Return the parts of a clause with conditions, several where one of them is enough."""
         if not clause.tail:
             raise NotARule("a condition without an outcome")
@@ -127,7 +127,7 @@ class _Sentence:
             topic, name = "", ""
         return self._stated(clause, first, topic, name)
 
-    def _stated(self, clause: _Clause, first: Found, topic: str, name: str) -> list[Part]:
+    def _stated(self, clause: Clause, first: Found, topic: str, name: str) -> list[Part]:
         when: list[Condition] = []
         end = 0
         for found in (first, *clause.found[1:]):
@@ -202,21 +202,21 @@ def _topic(lead: str) -> tuple[str, str]:
     return found["topic"], found["rest"].strip()
 
 
-def _clauses(text: str, *, ordered: bool = True) -> list[_Clause]:
+def _clauses(text: str, *, ordered: bool = True) -> list[Clause]:
     """Return the clauses of a sentence; one that ends in a condition goes on in the next.
 
     Not `ordered`, compared numbers are of outcomes: `회원은 3권, 비회원은 1권까지`.
     """
     found = sorted(conditions_of(text), key=lambda one: one.start)
     found = [one for one in found if ordered or not one.one.is_ordered]
-    clauses: list[_Clause] = []
+    clauses: list[Clause] = []
     start, against = 0, False
     for end, after in [
         *sorted({*_breaks(text, found), *_bare_breaks(text, found)}),
         (len(text), len(text)),
     ]:
         mine = tuple(one for one in found if start <= one.start < end)
-        clause = _Clause(text[start:end], start, mine, against)
+        clause = Clause(text[start:end], start, mine, against)
         if mine and not clause.tail and after < len(text):
             continue
         if clauses and _goes_on(clause) and re.search(r"[고며서면데](?:요)?,?\s*$", text[:start]):
@@ -228,7 +228,7 @@ def _clauses(text: str, *, ordered: bool = True) -> list[_Clause]:
     return clauses
 
 
-def _goes_on(clause: _Clause) -> bool:
+def _goes_on(clause: Clause) -> bool:
     """Whether a clause only adds to the outcome before it."""
     return not clause.found and re.search(r"\d|[은는](?=\s)", clause.text) is None
 
@@ -251,7 +251,7 @@ def _bare_breaks(text: str, found: Sequence[Found]) -> Iterator[tuple[int, int]]
             yield after.start, after.start
 
 
-def _about(clauses: list[_Clause]) -> tuple[str, list[_Clause]]:
+def _about(clauses: list[Clause]) -> tuple[str, list[Clause]]:
     """Return what a first clause says that all are about, and the clauses without that."""
     first = clauses[0]
     if (label := w.LABELS.fullmatch(first.text)) and len(clauses) > 1:
@@ -276,7 +276,7 @@ def _about(clauses: list[_Clause]) -> tuple[str, list[_Clause]]:
     return "", clauses
 
 
-def _is_nested(clauses: Sequence[_Clause]) -> bool:
+def _is_nested(clauses: Sequence[Clause]) -> bool:
     """Whether values stand within one: `국내는 사원 8만원, 팀장 12만원이고 해외는 20만원`."""
     plain = [one.text for one in clauses if not one.found]
     topics = [w.TOPIC.match(one) for one in plain]
@@ -319,7 +319,7 @@ def _category(text: str, is_beside: bool) -> tuple[str, str] | None:
 _M = 16  # the place of ㅁ among the final consonants of a syllable
 
 
-def _outcome(text: str) -> str:
+def outcome_of(text: str) -> str:
     """Return a text as an outcome. Raises NotARule if it has a condition of its own."""
     plain = text.strip(" .,;:/")
     if not re.search(r"\w", plain):
@@ -335,10 +335,10 @@ def _outcome(text: str) -> str:
     match = re.search(r"[가-힣](?:고|며|지만)$", plain)
     if match is None or w.NOT_JOINS.search(plain.rsplit(" ", 1)[-1]):
         return plain
-    return _nominal(plain[: match.start() + 1])
+    return nominal(plain[: match.start() + 1])
 
 
-def _nominal(stem: str) -> str:
+def nominal(stem: str) -> str:
     """Return the noun of a verb's stem: `늦` is `늦음`, `받아야 하` is `받아야 함`."""
     last = stem[-1:]
     if not "가" <= last <= "힣":

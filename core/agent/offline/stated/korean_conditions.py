@@ -77,7 +77,8 @@ def _has(match: re.Match[str]) -> Condition | None:
 def _is(match: re.Match[str]) -> Condition | None:
     value = match["value"]
     if re.search(
-        r"\d|(?:이상|이하|미만|초과)$|^그 ?(?:위|아래|밑|사이)$|^(?:둘|셋|하나|그게|그것|그렇지|그러지|그 ?외|나머지|기타|이외|아니|다른)|아니$|없|있",
+        r"\d|(?:이상|이하|미만|초과)$|^그 ?(?:위|아래|밑|사이)$|^(?:둘|셋|하나|그게|그것|그렇지"
+        r"|그러지|그 ?외|나머지|기타|이외|아니|다른)|아니$|없|있",
         value,
     ):
         return None

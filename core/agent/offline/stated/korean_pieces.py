@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from core.agent.offline.stated import korean_piece_words as w
 from core.agent.offline.stated import korean_words as words
 from core.agent.offline.stated.days import days_of
-from core.agent.offline.stated.korean import _Clause, _nominal, _Sentence
-from core.agent.offline.stated.korean import _outcome as _clean
+from core.agent.offline.stated.found import Found
+from core.agent.offline.stated.korean import Clause, Sentence, nominal
+from core.agent.offline.stated.korean import outcome_of as clean
 from core.agent.offline.stated.korean_conditions import conditions_of, value_of
-from core.agent.offline.stated.pieces import Piece, Reading
-from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule
+from core.agent.offline.stated.pieces import Piece, Reading, tried
+from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule, Part
 
 _OPEN = "〇"  # stands for the outcome that a condition waits for
 _JOINT = re.compile(r"\s*[:→=]\s+|\s+(?:-|–|—|/|→|->)\s+")
@@ -37,7 +38,7 @@ def cut(sentence: str) -> list[Piece]:
 def _breaks(text: str) -> Iterator[tuple[int, int, str]]:
     for match in words.BREAK.finditer(text):
         ends = match[0].strip(" ,")
-        how = "고" if ends[-1:] in {"고", "며"} else "고," if not ends else ends
+        how = "고" if ends[-1:] in {"고", "며"} else ends or "고,"
         yield match.start() + (len(ends) if match[0][0] != " " else 0), match.end(), how
     for match in w.BARE_CUT.finditer(text):
         yield match.start(), match.end(), "고,"
@@ -51,19 +52,12 @@ def read(text: str) -> list[Reading]:
         plain = plain[but.end() :]
     if not re.search(r"\w", plain):
         return []
-    found = _tried(_between, plain) or _tried(_rest, plain) or [
-        one for reader in (_conditional, _fact, _some, _bare) for one in _tried(reader, plain)
-    ]
+    found = (
+        tried(_between, plain)
+        or tried(_rest, plain)
+        or [one for reader in (_conditional, _fact, _some, _bare) for one in tried(reader, plain)]
+    )
     return [replace(one, trumps=True) if but and one.any_of else one for one in found]
-
-
-def _tried(reader: Callable[[str], Iterator[Reading]], text: str) -> list[Reading]:
-    found: list[Reading] = []
-    try:
-        found.extend(reader(text))
-    except NotARule:
-        pass
-    return found
 
 
 def _outcome(text: str, *, hours: bool = False) -> str:
@@ -73,7 +67,7 @@ def _outcome(text: str, *, hours: bool = False) -> str:
         raise NotARule("an outcome that may hold for some alone")
     if w.STRAY.search(plain) or len(plain.split()) > 9 or "," in plain:
         raise NotARule("an outcome with another clause")
-    return _clean(plain)
+    return clean(plain)
 
 
 def _between(text: str) -> Iterator[Reading]:
@@ -103,7 +97,10 @@ def _conditional(text: str) -> Iterator[Reading]:
     tail = whole[found[-1].end :].strip(" ,.;:/")
     if tail and (conditions_of(f"{tail} ") or words.UNREAD.search(words.IDIOMS.sub("", tail))):
         return
-    if re.search(r",|[면고며]서? ", whole[: found[0].start]) or len(whole[: found[0].start].split()) > 4:
+    if (
+        re.search(r",|[면고며]서? ", whole[: found[0].start])
+        or len(whole[: found[0].start].split()) > 4
+    ):
         raise NotARule("a story before a condition")
     for one, after in pairwise(found):
         gap = whole[one.end : after.start].strip()
@@ -118,12 +115,17 @@ def _conditional(text: str) -> Iterator[Reading]:
             one = _valued(gap["value"], then[gap.end() :], 0)
             when = (*part.when, *one.any_of[0])
             yield Reading((when,), one.then, 2, topic=part.topic, shape="nested")
-        yield Reading((part.when,), then, trumps=trumps and not part.when[0].is_ordered, topic=part.topic, is_only=part.is_only)
+        yield Reading(
+            (part.when,),
+            then,
+            trumps=trumps and not part.when[0].is_ordered,
+            topic=part.topic,
+            is_only=part.is_only,
+        )
 
 
-def _numbered(text: str, found: Sequence) -> list:
-    parts = _Sentence(text, text, False)._numbered(_Clause(text, 0, tuple(found)), "")
-    return parts
+def _numbered(text: str, found: Sequence[Found]) -> list[Part]:
+    return Sentence(text, text, follows=False).numbered(Clause(text, 0, tuple(found)), "")
 
 
 def _fact(text: str) -> Iterator[Reading]:
@@ -134,7 +136,7 @@ def _fact(text: str) -> Iterator[Reading]:
     stem = found["stem"].removesuffix("으")
     if len(stem.split()) > 4 or w.STRAY.search(stem):
         return
-    value = value_of("", _nominal(stem))
+    value = value_of("", nominal(stem))
     then = found["then"] or ""
     trumps = bool(w.TRUMPS.search(then))
     plain = w.TRUMPS.sub("", then)
@@ -181,7 +183,9 @@ def _is_value(value: str) -> bool:
     ):
         return False
     value = re.sub(r"(?<=[가-힣]{2})도$", "", value)
-    return len(value.split()) <= 3 and not w.NO_VALUE.search(value) and not words.VERBAL.search(last)
+    return (
+        len(value.split()) <= 3 and not w.NO_VALUE.search(value) and not words.VERBAL.search(last)
+    )
 
 
 def _bare(text: str) -> Iterator[Reading]:
@@ -197,7 +201,9 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     """Whether what holds for some of several is said of all of them in one manner."""
     told = [one.shape for one, _ in found]
     if "nested" in told:
-        after = [told[at + 1 : at + 2] == ["gap"] for at, shape in enumerate(told) if shape == "nested"]
+        after = [
+            told[at + 1 : at + 2] == ["gap"] for at, shape in enumerate(told) if shape == "nested"
+        ]
         return all(after) and not any(one.topic for one, _ in found if one.shape == "gap")
     facts = [one for one, _ in found if one.shape == "fact"]
     if facts:
@@ -224,7 +230,10 @@ def _opposed(found: Sequence[tuple[Reading, str]]) -> bool:
         return True
     a, b = (each.any_of[0][0].test for each in (one, other))
     no = [bool(w.NEGATED.search(each.strip('"'))) for each in (a, b)]
-    roots = [{each[at : at + 2] for at in range(len(each) - 1) if each[at : at + 2].isalpha()} for each in (a, b)]
+    roots = [
+        {each[at : at + 2] for at in range(len(each) - 1) if each[at : at + 2].isalpha()}
+        for each in (a, b)
+    ]
     return no[0] is not no[1] and bool(roots[0] & roots[1])
 
 
@@ -241,11 +250,19 @@ def topical(sentences: Sequence[str]) -> list[str]:
     found = words.LABEL.match(first)
     if found and not any(": " in one for one in others) and ": " not in first[found.end() :]:
         return [first[found.end() :], *others]
-    label = re.match(r"(?P<about>[^,.\d]{1,16}?)(?:이?요|얘긴데요?|얘기인데요?|말인데요?|말이에요|관련해서|관련해서요),\s+", first)
+    label = re.match(
+        r"(?P<about>[^,.\d]{1,16}?)(?:이?요|얘긴데요?|얘기인데요?|말인데요?|말이에요|관련해서|관련해서요),\s+",
+        first,
+    )
     if label:
         return [first[label.end() :], *others]
     if others and w.SPEAKER.fullmatch(first.strip(" .!")):
         return topical(others)
-    if others and len(first.split()) <= 3 and not re.search(r"\d|[다요]$", first) and not words.VERBAL.search(first):
+    if (
+        others
+        and len(first.split()) <= 3
+        and not re.search(r"\d|[다요]$", first)
+        and not words.VERBAL.search(first)
+    ):
         return others
     return list(sentences)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from core.agent.offline.stated.statement import Condition, NotARule, Part
@@ -29,6 +30,14 @@ class Reading:
     shape: str = ""
     topic: str = ""
     is_only: bool = False
+
+
+def tried(reader: Callable[[str], Iterator[Reading]], text: str) -> list[Reading]:
+    """Return what a reader makes of a text before it finds that it cannot read it."""
+    found: list[Reading] = []
+    with suppress(NotARule):
+        found.extend(reader(text))
+    return found
 
 
 @dataclass(frozen=True)
@@ -119,7 +128,11 @@ def _led(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | None:
     if way.waiting is None and way.done and way.done[-1][0].shape == "unless":
         return _opposite(way, reading, sentence)
     if way.waiting is not None:
-        shape = way.waiting.shape if way.waiting.shape in {"label", "fact", "over", "rest"} else reading.shape
+        shape = (
+            way.waiting.shape
+            if way.waiting.shape in {"label", "fact", "over", "rest"}
+            else reading.shape
+        )
         made = replace(way.waiting, then=reading.then, shape=shape)
         return _Way(cost + 1, (*way.done, (made, sentence)))
     return _added(way, reading, joint, sentence)
@@ -146,7 +159,10 @@ def _excepted(way: _Way, reading: Reading, sentence: str) -> _Way | None:
     ((but,),) = way.waiting.any_of
     general = tuple((*when, but.negated) for when in last.any_of)
     special = tuple((*when, but) for when in last.any_of)
-    told = (replace(last, any_of=general), of), (replace(last, any_of=special, then=reading.then), sentence)
+    told = (
+        (replace(last, any_of=general), of),
+        (replace(last, any_of=special, then=reading.then), sentence),
+    )
     return _Way(way.cost + reading.cost + 1, (*way.done[:-1], *told))
 
 
@@ -187,7 +203,14 @@ def _added(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | Non
 def parts_from(found: Sequence[tuple[Reading, str]]) -> list[Part]:
     """Return what was read as parts, several where one of several conditions is enough."""
     return [
-        Part(tuple(when), reading.then, sentence, topic=reading.topic, is_only=reading.is_only, trumps=reading.trumps)
+        Part(
+            tuple(when),
+            reading.then,
+            sentence,
+            topic=reading.topic,
+            is_only=reading.is_only,
+            trumps=reading.trumps,
+        )
         for reading, sentence in found
         for when in reading.any_of
     ]

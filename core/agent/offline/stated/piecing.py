@@ -11,7 +11,8 @@ from core.agent.offline.spans import read_span
 from core.agent.offline.stated import english_piece_words as w
 from core.agent.offline.stated import english_pieces, english_words, korean_pieces, korean_words
 from core.agent.offline.stated import korean_piece_words as kw
-from core.agent.offline.stated.joining import joined, meet
+from core.agent.offline.stated.joining import joined
+from core.agent.offline.stated.limits import meet
 from core.agent.offline.stated.pieces import Reading, parts_from, ways
 from core.agent.offline.stated.statement import BEYOND, Case, NotARule, Part, is_convertible
 from core.agent.offline.text import is_korean
@@ -70,7 +71,9 @@ def _is_told(cases: Sequence[Case]) -> bool:
 def _strain(way: Sequence[tuple[Reading, str]]) -> int:
     """Return how far a reading is from one that compares one quantity, or tells values alone."""
     ordered = [any(c.is_ordered for when in one.any_of for c in when) for one, _ in way]
-    named = [one.shape != "rest" and not is_one for (one, _), is_one in zip(way, ordered, strict=True)]
+    named = [
+        one.shape != "rest" and not is_one for (one, _), is_one in zip(way, ordered, strict=True)
+    ]
     return sum(one.cost for one, _ in way) + (3 * sum(named) if any(ordered) else 0)
 
 
@@ -104,9 +107,14 @@ def over_all(parts: Sequence[Part]) -> list[Part]:
 
     `Under $50 is $5. $50 or more is free. Members pay nothing.`
     """
-    tiers = [one for one in parts if any(each.is_ordered or each.kind == BEYOND for each in one.when)]
+    tiers = [
+        one for one in parts if any(each.is_ordered or each.kind == BEYOND for each in one.when)
+    ]
     over = [one for one in parts if one.trumps] or [
-        one for one in parts if one not in tiers and not one.is_rest
+        one
+        for one in parts
+        if one not in tiers
+        and not one.is_rest
         and not any(other.then == one.then and other.sentence == one.sentence for other in tiers)
     ]
     rest = [one for one in parts if one not in over]
