@@ -44,6 +44,9 @@ _NO = re.compile(
 )
 
 
+_PRESENT = {"있음", "없음", "yes", "no", "with", "without"}
+
+
 @dataclass(frozen=True)
 class Judged:
     """A text, what it should become, and what it became."""
@@ -233,7 +236,7 @@ def _samples(
         return list(_numbers([*map(Fraction, ours)], [*map(Fraction, wanted)]))
     if mine.type in {"date", "time"}:
         return list(_moments(mine.type, {*ours, *wanted}))
-    return list(_days(ours, wanted) or _values(ours, wanted, theirs.name))
+    return list(_days(ours, wanted) or _values(ours, wanted, theirs.name, mine.name))
 
 
 def _numbers(ours: list[Fraction], wanted: list[Fraction]) -> Iterator[tuple[JsonValue, JsonValue]]:
@@ -282,15 +285,18 @@ def _days(ours: list[str], wanted: list[str]) -> list[tuple[JsonValue, JsonValue
 
 
 def _values(
-    ours: list[str], wanted: list[str], column: str
+    ours: list[str], wanted: list[str], column: str, named: str
 ) -> Iterator[tuple[JsonValue, JsonValue]]:
-    """Pair the values of two columns by their words; a truth by whether they say no."""
+    """Pair the values of two columns by their words; a truth by whether they say no.
+
+    `unpaid: none` says no twice.
+    """
     mine = [literal.strip('"') for literal in ours]
     if {"true", "false"} & set(wanted):
         for value in mine:
-            yield value, bool(_NO.search(value)) is bool(_NO.search(column))
+            yield value, _says_no(value, named) is bool(_NO.search(column))
         if len(mine) == 1:
-            no = bool(_NO.search(mine[0])) is bool(_NO.search(column))
+            no = _says_no(mine[0], named) is bool(_NO.search(column))
             yield "something else", not no
         return
     theirs = [literal.strip('"') for literal in wanted]
@@ -301,6 +307,12 @@ def _values(
         return
     yield from zip(mine, best, strict=True)
     yield "something else", "something else"
+
+
+def _says_no(value: str, column: str) -> bool:
+    """Whether a value says no, with what its column says where it only says that there is."""
+    said = bool(_NO.search(value))
+    return said is not bool(_NO.search(column)) if value in _PRESENT else said
 
 
 def _like(one: str, other: str) -> float:
