@@ -236,6 +236,8 @@ def _samples(
         return list(_numbers([*map(Fraction, ours)], [*map(Fraction, wanted)]))
     if mine.type in {"date", "time"}:
         return list(_moments(mine.type, {*ours, *wanted}))
+    if halves := _halves(ours, wanted, my_tests, their_tests):
+        return halves
     return list(_days(ours, wanted) or _values(ours, wanted, theirs.name, mine.name))
 
 
@@ -282,6 +284,27 @@ def _days(ours: list[str], wanted: list[str]) -> list[tuple[JsonValue, JsonValue
     called = [[next((name for name, days in side.items() if day in days), "another day")
                for side in (mine, theirs)] for day in range(7)]  # fmt: skip
     return [(one, other) for one, other in called]
+
+
+def _halves(
+    ours: list[str], wanted: list[str], my_tests: list[str], their_tests: list[str]
+) -> list[tuple[JsonValue, JsonValue]]:
+    """Pair the values of two columns of which one names both halves, and the other only one.
+
+    `VIPs pay nothing, others $5`: whether the others are `not("VIP")` or `"others"` is naming.
+    """
+    one, two = sorted((ours, wanted), key=len)
+    tests = my_tests if one is ours else their_tests
+    both = their_tests if one is ours else my_tests
+    splits = any(test.startswith("not(") for test in tests) and "not(" not in "".join(both)
+    if (len(one), len(two)) != (1, 2) or not splits or {"true", "false"} & {*one, *two}:
+        return []
+    named = one[0].strip('"')
+    first, second = sorted((text.strip('"') for text in two), key=lambda text: -_like(named, text))
+    if not _like(named, first) > _like(named, second):
+        return []
+    pairs = [(named, first), ("something else", second)]
+    return list(pairs) if one is ours else [(b, a) for a, b in pairs]
 
 
 def _values(

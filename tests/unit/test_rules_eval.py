@@ -10,8 +10,8 @@ from tests.evals.rules import SETS, counts, judged, read, says_the_same
 # `rules_c` is judged so for its words alone), and memories kept at least.
 REACHED = {
     "open/rules.jsonl": (76, 0, 29),
-    "open/rules_c.jsonl": (25, 1, 14),
-    "open/rules_d.jsonl": (130, 0, 39),
+    "open/rules_c.jsonl": (26, 0, 14),
+    "open/rules_d.jsonl": (132, 0, 38),
     "sealed/rules.jsonl": (6, 1, 10),
 }
 LIMIT = [{"when": {"금액": "> 100"}, "then": {"결재": "팀장"}},
