@@ -224,6 +224,14 @@ class _Sentence:
         verb = verb_in(plain)
         if verb and len(plain[: verb.start()].split()) <= 4:
             value = plain[: verb.start()].strip()
+            last = value.rpartition(" ")[2].lower()
+            if (
+                " " in value
+                and last.endswith("s")
+                and VERB.fullmatch(last)
+                and verb[0].lower() not in w.SURE
+            ):
+                raise NotARule("two verbs, or a noun like one")
             if re.match(rf"only (?:{VERB.pattern})", words, re.I):
                 return None
             if w.INSIDE.search(value) or w.PLACES.search(value):
@@ -238,6 +246,8 @@ class _Sentence:
                 return value, plain[verb.start() :]
         gapped = w.GAPPED_VALUE.match(plain)
         if gapped and re.match(r"(?:that|this|these|those|it) ", gapped["value"], re.I):
+            return None
+        if gapped and re.match(r"an? .* in ", words, re.I):
             return None
         if gapped and follows and not w.PLACES.search(gapped["value"]):
             return gapped["value"].strip(), gapped["then"]
@@ -374,7 +384,7 @@ def _ends(clause: _Clause, rest: str, joint: str, found: Sequence[Found], at: in
 def outcome_of(text: str) -> str:
     """Return a text as an outcome. Raises NotARule if it has a condition of its own."""
     plain = re.sub(r"^(?:then|and|it's|is|that's)?[\s,:]+", "", f" {text.strip(' .,;:')}")
-    if w.TWO_SAID.search(plain):
+    if w.TWO_SAID.search(plain) or w.CUT_OFF.search(plain):
         raise NotARule("an outcome with another clause")
     _, *others = re.split(r", | and (?=[a-z]+ \w+ )", plain)
     if re.search(r", and (?!then\b)", plain) or any(

@@ -41,6 +41,8 @@ def value_of(column: str, value: str, no: bool = False) -> Condition:
         raise NotARule("several values, or another clause")
     if value.endswith(".") or w.COUNTED.search(value) or w.INSIDE.search(value):
         raise NotARule("a name that is cut")
+    if any(map(w.A_UNIT.fullmatch, values)):
+        raise NotARule("a unit, and no value")
     if any(
         w.GIVEN.search(re.sub(r"^free (?=users|accounts|members|customers|plans?|tier)", "", one))
         or len(one.split()) > FEW

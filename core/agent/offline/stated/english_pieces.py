@@ -358,7 +358,9 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     signs = {tuple(sorted(c.one.test[:2] for c in compared(one.then))) for one in values}
     if len(signs) > 1 or any(len(sign) > 1 for sign in signs):
         return False
-    if all(w.STATES.search(one.then) for one in values):
+    if all(w.STATES.search(one.then) for one in values) and any(
+        re.search(r"\d", one.then) for one in values
+    ):
         return True
     shapes = {one.shape for one in values}
     if any(one.shape == "rest" for one, _ in found) and len(shapes) == 1:

@@ -289,6 +289,10 @@ GROUPED = re.compile(
     r"|contractors?|interns?|new|existing|returning|repeat|first-time|regular|walk-ins?)\b",
     re.I,
 )
+CUT_OFF = re.compile(r"\b(?:on|in|to|of|for|with|at|by|up)$|\bonly (?:from|for|to|on|in)\b", re.I)
+A_UNIT = re.compile(
+    r"(?:an? )?(?:hour|day|week|month|year|minute|second|mile|kg|person|night)s?", re.I
+)
 COUNTED = re.compile(r"\b(?:first|each|every|after|next|per|daily|weekly|monthly)\b", re.I)
 SURE = words(
     "gets pays needs costs takes goes has does is receives earns borrows requires uses wants"

@@ -399,6 +399,7 @@ _ORDINAL = re.compile(
     r"|additional)",
     re.I,
 )
+_ON_TOP = re.compile(r"(?:^|\s)더 |\b(?:saves?|extra|on top|on either|surcharge)\b", re.I)
 _NAMED = re.compile(
     r'(?:님|씨|[가-힣]{1,3} (?:과장|대리|부장|차장|주임|사원))"|\b(?:Dr|Mr|Ms|Mrs)\b'
 )
@@ -424,6 +425,9 @@ def _check_groups(cases: Sequence[Case]) -> None:
         ]
         if any(when) and not all(when):
             raise NotARule("when it is, beside who or what it is")
+    more = [bool(_ON_TOP.search(case.then)) for case in cases]
+    if any(more) and not all(more):
+        raise NotARule("what comes on top of the others")
     ordinal = [bool(_ORDINAL.search(test)) for test in tests if not test.startswith("not(")]
     if any(ordinal) and not all(ordinal):
         raise NotARule("values that may meet")

@@ -274,7 +274,9 @@ ATTRIBUTE = re.compile(
 )
 ONLY_FROM = re.compile(r"(?:이상|이하|미만|초과)만(?=\s|$)")
 # An outcome that goes on with another value, or another amount.
-TWO_SAID = re.compile(r"[가-힣][고며] \S+[은는] |\d\S*(?:원|%)[^,]* [가-힣]+ \d\S*(?:원|%)")
+TWO_SAID = re.compile(
+    r"[가-힣][고며] (?:\S+ )?(?:\S+[은는]|건|땐) |\d\S*(?:원|%)[^,]* [가-힣]+ \d\S*(?:원|%)"
+)
 ONLY_SOME = re.compile(r"만 (?:가능|허용|인정|적용|해당)|^\S+만$")
 # What is drawn together in speech, and as it is written out.
 SHORT = (("까진", "까지는"), ("부턴", "부터는"), ("나머진", "나머지는"), ("이건", "이것은"))

@@ -136,4 +136,4 @@ def _is_alike(then: str, others: Sequence[str]) -> bool:
     """Whether an outcome is of the kind of others: by a word, or as an amount."""
     told = [set(re.findall(r"[a-z]{4,}|[가-힣]{2,}", one.casefold())) for one in (then, *others)]
     has = [bool(w.STATES.search(one) or kw.AMOUNT.search(one)) for one in (then, *others)]
-    return all(has) or any(told[0] & other for other in told[1:])
+    return all(has) or (not any(has) and any(told[0] & other for other in told[1:]))
