@@ -325,7 +325,7 @@ def _values(
     theirs = [literal.strip('"') for literal in wanted]
     if len(mine) != len(theirs):
         return
-    best = max(permutations(theirs), key=lambda order: sum(map(_like, mine, order)))
+    best = max(permutations(theirs), key=lambda order: sum(map(_near, mine, order)))
     if sum(_like(a, b) == 0 for a, b in zip(mine, best, strict=True)) > 1:
         return
     yield from zip(mine, best, strict=True)
@@ -336,6 +336,10 @@ def _says_no(value: str, column: str) -> bool:
     """Whether a value says no, with what its column says where it only says that there is."""
     said = bool(_NO.search(value))
     return said is not bool(_NO.search(column)) if value in _PRESENT else said
+
+
+def _near(one: str, other: str) -> float:
+    return _like(one, other) + (letters(one) == letters(other))
 
 
 def _like(one: str, other: str) -> float:

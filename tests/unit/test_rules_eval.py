@@ -12,6 +12,8 @@ REACHED = {
     "open/rules.jsonl": (76, 0, 29),
     "open/rules_c.jsonl": (26, 0, 14),
     "open/rules_d.jsonl": (132, 0, 38),
+    "open/rules_e.jsonl": (64, 3, 33),
+    "open/rules_f.jsonl": (48, 4, 30),
     "sealed/rules.jsonl": (6, 1, 10),
 }
 LIMIT = [{"when": {"금액": "> 100"}, "then": {"결재": "팀장"}},
@@ -68,3 +70,35 @@ def test_a_condition_in_the_name_of_a_column_is_not_missed() -> None:
     assert says_the_same(draft, rows)  # type: ignore[arg-type]
     rows[0]["when"]["종류"] = '"유급"'
     assert not says_the_same(draft, rows)  # type: ignore[arg-type]
+
+
+def test_hours_of_a_set_stand_for_times_of_day() -> None:
+    rows = [{"when": {"시각": "< 12"}, "then": {"처리": "당일"}},
+            {"when": {"시각": ">= 12"}, "then": {"처리": "익일"}}]  # fmt: skip
+    noon = 'time("12:00:00")'
+    made = [{"inputs": {"시각": f"{sign} {noon}"}, "outputs": {"처리": f'"{then}"'}}
+            for sign, then in (("<", "당일"), (">=", "익일"))]  # fmt: skip
+    draft = {"name": "표", "inputs": [{"name": "시각", "type": "time"}], "rows": made}
+    assert says_the_same(draft, rows)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted", "same"),
+    [
+        (('"VIP"', 'not("VIP")'), ('"VIP"', '"일반"'), True),
+        (('not("VIP")', '"VIP"'), ('"VIP"', '"일반"'), False),
+        (('"평일"', '"주말"'), ('"월","화","수","목","금"', '"토","일"'), True),
+        (('"주말"', '"평일"'), ('"월","화","수","목","금"', '"토","일"'), False),
+        (('"미납: 없음"', '"미납"'), ('"미납"', '"미납: 없음"'), False),
+    ],
+)
+def test_a_half_may_be_named_by_the_other(
+    made: tuple[str, str], wanted: tuple[str, str], *, same: bool
+) -> None:
+    thens = ("5천원", "8천원")
+    rows = [{"when": {"구분": test}, "then": {"요금": then}}
+            for test, then in zip(wanted, thens, strict=True)]  # fmt: skip
+    drafted = [{"inputs": {"구분": test}, "outputs": {"요금": f'"{then}"'}}
+               for test, then in zip(made, thens, strict=True)]  # fmt: skip
+    draft = {"name": "표", "inputs": [{"name": "구분", "type": "string"}], "rows": drafted}
+    assert says_the_same(draft, rows) is same  # type: ignore[arg-type]

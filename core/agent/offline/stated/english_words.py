@@ -289,7 +289,7 @@ GROUPED = re.compile(
     r"|contractors?|interns?|new|existing|returning|repeat|first-time|regular|walk-ins?)\b",
     re.I,
 )
-CUT_OFF = re.compile(r"\b(?:on|in|to|of|for|with|at|by|up)$|\bonly (?:from|for|to|on|in)\b", re.I)
+CUT_OFF = re.compile(r"\b(?:to|of|for|with|by)$|\bonly (?:from|for|to|on|in)\b", re.I)
 A_UNIT = re.compile(
     r"(?:an? )?(?:hour|day|week|month|year|minute|second|mile|kg|person|night)s?", re.I
 )

@@ -426,7 +426,7 @@ def _check_groups(cases: Sequence[Case]) -> None:
         if any(when) and not all(when):
             raise NotARule("when it is, beside who or what it is")
     more = [bool(_ON_TOP.search(case.then)) for case in cases]
-    if any(more) and not all(more):
+    if any(more) and not all(more) and not any("추가 없" in case.then for case in cases):
         raise NotARule("what comes on top of the others")
     ordinal = [bool(_ORDINAL.search(test)) for test in tests if not test.startswith("not(")]
     if any(ordinal) and not all(ordinal):

@@ -220,7 +220,8 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
         if any(_is_value(gap["value"]) for gap in inner):
             return False
         return not any(topics[1:]) and shapes <= ({"gap"} if topics[0] else {"gap", "amount"})
-    return len(shapes) == 1 and all(len(one.then.split()) <= 5 for one in values)
+    most = 5 if shapes != {"text"} or any(one.shape == "rest" for one, _ in found) else 2
+    return len(shapes) == 1 and all(len(one.then.split()) <= most for one in values)
 
 
 def _opposed(found: Sequence[tuple[Reading, str]]) -> bool:

@@ -125,6 +125,8 @@ def over_all(parts: Sequence[Part]) -> list[Part]:
         return list(parts)
     if kw.MOMENT.search(over[0].when[0].test.strip('"')):
         raise NotARule("a moment beside amounts of time")
+    if not over[0].trumps and is_korean(over[0].sentence):
+        raise NotARule("some beside limits, and nobody says which counts")
     if not (over[0].trumps or _is_alike(over[0].then, [one.then for one in rest])):
         raise NotARule("what may come on top of the others")
     if w.MORE.search(over[0].then) or kw.MORE.search(over[0].then):
