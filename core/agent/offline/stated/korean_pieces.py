@@ -111,10 +111,10 @@ def _conditional(text: str) -> Iterator[Reading]:
     for part in _numbered(said, found):
         then = "" if part.then == _OPEN else _outcome(part.then)
         held = part.when[0].is_ordered or part.when[0].test in ('"있음"', '"없음"')
-        if held and (gap := w.GAP.match(then)) and _is_value(gap["value"]):
-            one = _valued(gap["value"], then[gap.end() :], 0)
-            when = (*part.when, *one.any_of[0])
-            yield Reading((when,), one.then, 2, topic=part.topic, shape="nested")
+        if held and (within := w.GAP.match(then)) and _is_value(within["value"]):
+            inner = _valued(within["value"], then[within.end() :], 0)
+            when = (*part.when, *inner.any_of[0])
+            yield Reading((when,), inner.then, 2, topic=part.topic, shape="nested")
         yield Reading(
             (part.when,),
             then,

@@ -38,7 +38,7 @@ def pieced(sentences: Sequence[str]) -> list[Case]:
         if _bounds(way, grammar.limits):
             continue
         topics = {one.topic for one, _ in way if one.topic}
-        if not grammar.fits(way) or (len(topics) == 1 and kw.CONTRAST.search(*topics)):
+        if not grammar.fits(way) or (len(topics) == 1 and kw.CONTRAST.search("".join(topics))):
             continue
         try:
             cases = joined(over_all(one_quantity(parts_from(way))), listed=_is_list(way))
