@@ -62,12 +62,15 @@ def parts_of(sentence: str, before: Sequence[Part]) -> tuple[list[Part], str]:
 
 
 class Sentence:
+    """A sentence whose clauses are read in order; `follows`: others were read before it."""
+
     def __init__(self, text: str, sentence: str, follows: bool) -> None:
         self._text = text
         self._sentence = sentence
         self._follows = follows
 
     def parts(self, about: str) -> tuple[list[Part], str]:
+        """Return the parts of the sentence, and what it says that they are about."""
         parts, told = self._read(_clauses(self._text), about)
         kinds = {
             any(one.kind == "string" for one in part.when) for part in parts if not part.is_rest
