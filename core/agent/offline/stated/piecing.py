@@ -17,6 +17,7 @@ from core.agent.offline.stated.pieces import Reading, parts_from, ways
 from core.agent.offline.stated.statement import BEYOND, Case, NotARule, Part, is_convertible
 from core.agent.offline.text import is_korean
 
+_STRAINED = 6  # what a reading may cost at most
 _TRIED = 6  # ways to read a text, of which the first that makes a table counts
 
 
@@ -35,7 +36,7 @@ def pieced(sentences: Sequence[str]) -> list[Case]:
     grammar = korean_pieces if korean else english_pieces
     found = ways(grammar.topical(sentences), grammar.cut, grammar.read)
     for way in sorted(islice(found, _TRIED), key=_strain):
-        if _bounds(way, grammar.limits):
+        if _strain(way) > _STRAINED or _bounds(way, grammar.limits):
             continue
         topics = {one.topic for one, _ in way if one.topic}
         if not grammar.fits(way) or (len(topics) == 1 and kw.CONTRAST.search("".join(topics))):

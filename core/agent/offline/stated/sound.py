@@ -1,0 +1,122 @@
+"""Whether cases say all that their text does: what is told of some must not be left to the rest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from core.agent.offline.spans import read_span
+from core.agent.offline.stated.english_conditions import VERB, compared
+from core.agent.offline.stated.statement import Case, Condition, NotARule
+from core.agent.offline.text import is_korean
+
+_SYLLABLE = re.compile(r'"(?![월화수목금토일남여녀])[가-힣]"')
+# `오전만 받고 오후엔 거절`: an outcome that differs by when it is.
+_WHEN = re.compile(
+    r"(?:평일|주말|공휴일|[월화수목금토일]요일|오전|오후|새벽|아침|점심|저녁|밤|낮|성수기|비수기)"
+    r"(?:에?만|엔|에는|은|는)(?=\s)"
+)
+_UNNAMED = re.compile(r"(?:이라|라도|이어|아니)$")  # what somebody is, taken for a quantity
+_BARE = re.compile(
+    r"(?:no )?(?:can|could|may|might|will|would|must|should|do|does|is|are)(?: not|n't)?", re.I
+)
+_JOINED = re.compile(r"\b(?:except|unless|otherwise|or else|apart from|other than)\b", re.I)
+_EXEMPT = re.compile(
+    r"\bexempt\b|\b(?:does|do|doesn't|don't) (?:not )?apply\b"
+    r"|적용(?:이|은|을)? ?(?:안|하지 않|되지 않)|제외|예외",
+    re.I,
+)
+_EXCEPT = re.compile(r"\bexcept\b(?: (?:for|on|in|if|when|where|with|at|to))*(?P<of>[^,.;]*)", re.I)
+_HELD = frozenset(['"yes"', '"no"', '"있음"', '"없음"'])
+_THINGS = re.compile(r"[a-z-]+s", re.I)
+
+
+def check_sound(cases: Sequence[Case], sentences: Sequence[str]) -> None:
+    """Raise NotARule for cases that leave out or mix up what their text tells."""
+    _check_words(cases)
+    _check_kinds(cases)
+    _check_exceptions(cases, sentences)
+    if not cases[-1:] or cases[-1].when:
+        return
+    if any(_falls(case, one, cases) for case in cases for one in case.when):
+        raise NotARule("what is told of some, left to the rest")
+
+
+def _check_words(cases: Sequence[Case]) -> None:
+    """Raise NotARule for names, values and outcomes that hold words of another clause."""
+    when = [one for case in cases for one in case.when]
+    if any(_UNNAMED.search(one.column) for one in when):
+        raise NotARule("what somebody is, as the name of a quantity")
+    if any(_SYLLABLE.search(one.test) and "," in one.test for one in when):
+        raise NotARule("a word cut in two")
+    told = [*(case.then for case in cases), *(f"{one.column} {one.test}" for one in when)]
+    if any(map(_JOINED.search, told)):
+        raise NotARule("an exception within a name or an outcome")
+    if any(_is_several(case.then) for case in cases) or (len(cases) > 2 and _is_elliptic(cases)):
+        raise NotARule("an outcome that holds for some alone")
+    if len(cases) == 1 and _THINGS.fullmatch(cases[0].then):
+        raise NotARule("a comparison of two things")
+    if not any(one.is_ordered for one in when) and any(_compares(case.then) for case in cases):
+        raise NotARule("an outcome that holds a condition")
+
+
+def _check_kinds(cases: Sequence[Case]) -> None:
+    """Raise NotARule for a column of what is there and what something is, or of some exempted."""
+    columns: dict[str, set[str]] = {}
+    for one in (one for case in cases for one in case.when if one.kind == "string"):
+        columns.setdefault(one.column, set()).add(one.test.removeprefix("not(").removesuffix(")"))
+    if any(tests & _HELD and tests - _HELD for tests in columns.values()):
+        raise NotARule("a column of what is there and what something is")
+    last = cases[-1:] and cases[-1]
+    if not last or not last.when or len(cases) == 1 or not _EXEMPT.search(last.then):
+        return
+    if last.sentence not in {case.sentence for case in cases[:-1]}:
+        raise NotARule("some exempted, who may be some of the others")
+
+
+def _check_exceptions(cases: Sequence[Case], sentences: Sequence[str]) -> None:
+    """Raise NotARule for an exception of which no case tells."""
+    told = " ".join(f"{one.column} {one.test}" for case in cases for one in case.when).casefold()
+    for match in (one for text in sentences for one in _EXCEPT.finditer(text)):
+        words = re.findall(r"\w{3,}|\d+", match["of"].casefold())
+        if not any(word in told for word in words):
+            raise NotARule("an exception of which no case tells")
+
+
+def _is_several(then: str) -> bool:
+    """Whether an outcome names two times that it holds for."""
+    return len(_WHEN.findall(f"{then} ")) > 1
+
+
+def _is_elliptic(cases: Sequence[Case]) -> bool:
+    """Whether an outcome says nothing without another, of which there may be several."""
+    return any(_BARE.fullmatch(case.then.strip(" .")) for case in cases)
+
+
+def _compares(then: str) -> bool:
+    """Whether a number is compared before a verb: `requests of more than 10 days need …`."""
+    return not is_korean(then) and any(VERB.search(then[one.end :]) for one in compared(then))
+
+
+def _falls(case: Case, but: Condition, cases: Sequence[Case]) -> bool:
+    """Whether a case goes without some that others name, where none of those says what holds."""
+    if not but.test.startswith("not("):
+        return False
+    named = [one for one in cases if but.negated in one.when]
+    return bool(named) and not any(_meets(case, one, but.column) for one in named)
+
+
+def _meets(case: Case, other: Case, column: str) -> bool:
+    """Whether both can hold at once but for one column."""
+    return not any(
+        _apart(one.test, two.test)
+        for one in case.when
+        for two in other.when
+        if one.column == two.column != column
+    )
+
+
+def _apart(one: str, other: str) -> bool:
+    """Whether no number is within both limits."""
+    mine, theirs = read_span(one), read_span(other)
+    return mine is not None and theirs is not None and not mine.meets(theirs)
