@@ -13,6 +13,8 @@ MOST = 4  # pieces that one reading may span
 _KEPT = 8  # ways to read what stands before a piece
 _TELLS = re.compile(r"[:=]|->| [-–—] ")  # between a name and what holds for it
 _CLOSES = re.compile(r"(?:no|nothing|just|not) [a-z]+(?: [a-z]+)?", re.I)  # `fine, no action`
+# `… and a third party is involved`: a clause with a subject of its own goes on with a condition.
+_CLAUSE = re.compile(r"(?:there|(?:an?|the) [\w-]+(?: [\w-]+)?) (?:is|are|has|have|\w+ed)\b", re.I)
 _MANY = 24  # pieces of a text
 
 
@@ -191,6 +193,8 @@ def _both(one: Reading, other: Reading, joint: str) -> Reading | None:
 def _added(way: _Way, reading: Reading, joint: str, sentence: str) -> _Way | None:
     """Return a way whose last outcome goes on: `… stop the line and call the foreman`."""
     if not way.done or way.done[-1][1] != sentence or re.search(r"\d", reading.then):
+        return None
+    if _CLAUSE.match(reading.then):
         return None
     last, of = way.done[-1]
     closes = joint.strip() == "," and _CLOSES.fullmatch(reading.then)

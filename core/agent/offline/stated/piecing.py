@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
+from types import ModuleType
 
 from core.agent.offline.spans import read_span
 from core.agent.offline.stated import english_piece_words as w
@@ -14,7 +15,14 @@ from core.agent.offline.stated import korean_piece_words as kw
 from core.agent.offline.stated.joining import joined
 from core.agent.offline.stated.limits import meet
 from core.agent.offline.stated.pieces import Reading, parts_from, ways
-from core.agent.offline.stated.statement import BEYOND, Case, NotARule, Part, is_convertible
+from core.agent.offline.stated.statement import (
+    BEYOND,
+    Case,
+    Condition,
+    NotARule,
+    Part,
+    is_convertible,
+)
 from core.agent.offline.text import is_korean
 
 _STRAINED = 6  # what a reading may cost at most
@@ -35,19 +43,33 @@ def pieced(sentences: Sequence[str]) -> list[Case]:
             raise NotARule("a judgement or a story")
     grammar = korean_pieces if korean else english_pieces
     found = ways(grammar.topical(sentences), grammar.cut, grammar.read)
+    least, made = _STRAINED, list[list[Case]]()
     for way in sorted(islice(found, _TRIED), key=_strain):
-        if _strain(way) > _STRAINED or _bounds(way, grammar.limits):
-            continue
-        topics = {one.topic for one, _ in way if one.topic}
-        if not grammar.fits(way) or (len(topics) == 1 and kw.CONTRAST.search("".join(topics))):
-            continue
-        try:
-            cases = joined(over_all(one_quantity(parts_from(way))), listed=_is_list(way))
-        except NotARule:
-            continue
-        if len(cases) > 1 and _is_told(cases) and _steps_alike(cases):
-            return cases
-    raise NotARule("pieces that make no table")
+        if (strain := _strain(way)) > least:
+            break
+        if (cases := _cases(way, grammar)) is not None:
+            least, made = strain, [*made, cases]
+    if not made or any(_told(one) != _told(made[0]) for one in made):
+        raise NotARule("pieces that make no table, or several")
+    return made[0]
+
+
+def _cases(way: Sequence[tuple[Reading, str]], grammar: ModuleType) -> list[Case] | None:
+    """Return the cases that one way to read a text makes; None if they are no table."""
+    if _bounds(way, grammar.limits):
+        return None
+    topics = {one.topic for one, _ in way if one.topic}
+    if not grammar.fits(way) or (len(topics) == 1 and kw.CONTRAST.search("".join(topics))):
+        return None
+    try:
+        cases = joined(over_all(one_quantity(parts_from(way))), listed=_is_list(way))
+    except NotARule:
+        return None
+    return cases if len(cases) > 1 and _is_told(cases) and _steps_alike(cases) else None
+
+
+def _told(cases: Sequence[Case]) -> list[tuple[tuple[Condition, ...], str]]:
+    return [(one.when, one.then) for one in cases]
 
 
 def _steps_alike(cases: Sequence[Case]) -> bool:
