@@ -399,7 +399,9 @@ _ORDINAL = re.compile(
     r"|additional)",
     re.I,
 )
-_ON_TOP = re.compile(r"(?:^|\s)더 |\b(?:saves?|extra|on top|on either|surcharge)\b", re.I)
+_ON_TOP = re.compile(
+    r"(?:^|\s)더 |\b(?:saves?|extra|(?<!go )(?<!goes )on top|on either|surcharge)\b", re.I
+)
 _NAMED = re.compile(
     r'(?:님|씨|[가-힣]{1,3} (?:과장|대리|부장|차장|주임|사원))"|\b(?:Dr|Mr|Ms|Mrs)\b'
 )

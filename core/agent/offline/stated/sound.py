@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from core.agent.offline.spans import read_span
 from core.agent.offline.stated.english_conditions import VERB, compared
@@ -27,6 +27,16 @@ _EXEMPT = re.compile(
     re.I,
 )
 _EXCEPT = re.compile(r"\bexcept\b(?: (?:for|on|in|if|when|where|with|at|to))*(?P<of>[^,.;]*)", re.I)
+_LIMITED = re.compile(r"\d\S* ?(?:이상|이하|미만|초과)(?:이고|이며|임|인|이면|$)")
+# Two of them are all that there is, so that a third lies within one.
+_HALVES = tuple(
+    tuple(re.compile(half, re.I) for half in pair)
+    for pair in (
+        (r"국내", r"해외|국외"),
+        (r"(?<!비)회원", r"비회원"),
+        (r"\bdomestic", r"\b(?:international|foreign|abroad|overseas)"),
+    )
+)
 _HELD = frozenset(['"yes"', '"no"', '"있음"', '"없음"'])
 _THINGS = re.compile(r"[a-z-]+s", re.I)
 
@@ -67,11 +77,17 @@ def _check_kinds(cases: Sequence[Case]) -> None:
         columns.setdefault(one.column, set()).add(one.test.removeprefix("not(").removesuffix(")"))
     if any(tests & _HELD and tests - _HELD for tests in columns.values()):
         raise NotARule("a column of what is there and what something is")
+    if any(len(tests) > 2 and _has_halves(tests) for tests in columns.values()):
+        raise NotARule("two that are all there is, and a third")
     last = cases[-1:] and cases[-1]
     if not last or not last.when or len(cases) == 1 or not _EXEMPT.search(last.then):
         return
     if last.sentence not in {case.sentence for case in cases[:-1]}:
         raise NotARule("some exempted, who may be some of the others")
+
+
+def _has_halves(tests: Collection[str]) -> bool:
+    return any(all(any(map(half.search, tests)) for half in pair) for pair in _HALVES)
 
 
 def _check_exceptions(cases: Sequence[Case], sentences: Sequence[str]) -> None:
@@ -94,8 +110,10 @@ def _is_elliptic(cases: Sequence[Case]) -> bool:
 
 
 def _compares(then: str) -> bool:
-    """Whether a number is compared before a verb: `requests of more than 10 days need …`."""
-    return not is_korean(then) and any(VERB.search(then[one.end :]) for one in compared(then))
+    """Whether a number is compared in it: `requests of more than 10 days need …`."""
+    if is_korean(then):
+        return _LIMITED.search(then) is not None
+    return any(VERB.search(then[one.end :]) for one in compared(then))
 
 
 def _falls(case: Case, but: Condition, cases: Sequence[Case]) -> bool:
