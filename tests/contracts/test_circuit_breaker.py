@@ -10,6 +10,7 @@ import pytest
 from core.adapters.postgres.circuit_breaker import PostgresCircuitBreaker
 from core.adapters.postgres.queries import Pool, connection
 from core.agent.circuit_breaker import BreakerOptions
+from core.domain.errors import CircuitOpen
 from core.domain.ports import CircuitBreaker
 from core.testing.determinism import counting_ids
 from tests.contracts.suites.circuit_breaker import (
@@ -71,4 +72,13 @@ class TestSettings(InPostgres, ModelSettingsContract):
 
 
 class TestPlaces(InPostgres, ModelPlacesContract):
-    pass
+    async def test_who_waits_for_a_place_asks_often_at_first_and_then_less(
+        self, open_breaker: OpenBreaker, passed: list[timedelta]
+    ) -> None:
+        one = BreakerOptions(max_concurrency=1, longest_wait=1, slot_ttl=1_000)
+        async with open_breaker(one).call():
+            with pytest.raises(CircuitOpen):
+                async with open_breaker(one).call():
+                    pytest.fail("there is one place")
+        first, second, third, *_, longest = passed
+        assert first < second < third < longest == max(passed)

@@ -105,6 +105,19 @@ async def test_a_lesson_is_told_with_what_came_of_its_proposals(
     assert [one.key for one in await log.states("u")] == ["k"]
 
 
+async def test_a_proposal_is_kept_with_what_became_of_it(
+    log: PostgresLessonLog, pool: Pool
+) -> None:
+    await put_all(pool, evidence("1"), evidence("2", key="l"))
+    first, second = await log.states("t")
+    await log.proposed(first, change_id=None, item_id=None, refused="the screen")
+    await log.proposed(second, change_id="c", item_id="m", refused=None)
+    first, second = await log.states("t")
+    assert (first.proposals, first.refused, first.change_id) == (1, "the screen", None)
+    assert (second.proposals, second.refused) == (1, None)
+    assert (second.change_id, second.item_id) == ("c", "m")
+
+
 async def test_a_rejected_lesson_ended_when_it_was_decided(
     log: PostgresLessonLog, pool: Pool
 ) -> None:
@@ -224,6 +237,7 @@ async def test_a_run_recovered_where_the_one_just_before_had_failed(
 ) -> None:
     receipts = [
         {"status": "applied", "kind": "MEMORY", "operation": "CREATE"},
+        {"status": "held", "kind": "MEMORY", "operation": "CREATE"},
         {"status": "held", "kind": "SKILL", "operation": "UPDATE"},
         {"status": "refused", "kind": "DMN_RULE", "operation": "CREATE"},
         {"status": "applied"},

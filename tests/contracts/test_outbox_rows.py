@@ -15,6 +15,7 @@ from core.domain.models.deliveries import (
     Delivery,
     DeliveryFilter,
     DeliveryStatus,
+    HookAnswer,
     Outcome,
     Sent,
     Settled,
@@ -358,3 +359,21 @@ async def test_an_end_that_nobody_told_goes_out_within_two_days(pool: Pool) -> N
     assert [one.data["status"] for one in told][4:] == ["completed"] * 3
     assert {one.data["error"] for one in told if one.feedback_id == "plain"} == {"why"}
     assert await outbox.tell_ends(60.0) == 0
+
+
+async def test_what_was_asked_once_is_answered_again_from_its_subject(
+    pool: Pool, outbox: PostgresOutbox
+) -> None:
+    said = HookAnswer(note="not so")
+    sent = Sent(outcome=Outcome.DONE, status="200", answer=said)
+    asked = Delivery(
+        id="d", tenant_id="t", target="us", event="before", subject="once", created_at=AT,
+        status=DeliveryStatus.DELIVERED, payload=RunEvent(name="before"),
+    )  # fmt: skip
+    each_time = asked.model_copy(update={"subject": ""})
+    await outbox.record([(asked, sent, 0.1), (each_time, sent, 0.1)])
+    await outbox.record([(asked, sent, 0.1), (each_time, sent, 0.1)])
+    assert await outbox.answered("us", "once") == said
+    assert await outbox.answered("us", "") is None
+    kept = [(row["subject"], row["attempts"]) for row in (await deliveries(pool)).values()]
+    assert sorted(kept) == [("", 1), ("", 1), ("once", 2)]

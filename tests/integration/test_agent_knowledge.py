@@ -163,6 +163,17 @@ async def test_skills_on_the_list_are_shown_page_by_page(api: Api) -> None:
     assert "load, pay, ship" in unknown.value.hint
 
 
+async def test_a_file_of_a_skill_that_is_no_text_is_given_in_base64(api: Api) -> None:
+    files = {"zero.bin": b"a\0", "latin.txt": b"caf\xe9", "utf8.txt": "café".encode()}
+    await Teacher(api.app).skill("pay", "# pay\n", files)
+    read = {path: await of(api).load_skill("a", "pay", path) for path in files}
+    assert {path: (one.text, one.base64) for path, one in read.items()} == {
+        "zero.bin": (None, "YQA="),
+        "latin.txt": (None, "Y2Fm6Q=="),
+        "utf8.txt": ("café", None),
+    }
+
+
 async def test_an_outcome_counts_for_what_stands_and_is_the_agents(api: Api) -> None:
     mine = str((await Teacher(api.app).memory(REFUND)).target_id)
     other = str((await Teacher(api.app, agent_id="b").memory(REPORT)).target_id)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from core.adapters.embedded.postgres import embedded_postgres, worker_uri
 from core.adapters.postgres.pool import open_pool
@@ -87,6 +87,32 @@ def test_the_owner_migrates_and_a_role_without_rights_works(
     assert _learns(home) == 1
     with psycopg.connect(roles.worker) as conn:
         assert conn.execute("SELECT count(*) FROM knowledge_versions").fetchone() == (0,)
+
+
+def test_a_view_shows_no_more_than_who_reads_it_may_see(
+    home: Home, roles: Roles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DATABASE_MIGRATION_URL", url_of(roles.owner))
+    assert home.call("db", "migrate")[0] == 0
+    query = (
+        "SELECT relname, 'security_invoker=true' = ANY(reloptions) FROM pg_class"
+        " WHERE relkind = 'v' AND relnamespace = 'public'::regnamespace"
+    )
+    with psycopg.connect(roles.owner) as conn:
+        views = dict(conn.execute(query).fetchall())
+    assert {"agents", "change_costs"} < {*views}
+    assert {*views.values()} == {True}
+
+
+def test_an_owner_that_may_give_no_roles_is_told_what_the_server_said(
+    home: Home, roles: Roles, empty_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = sql.Identifier(conninfo_to_dict(roles.owner)["user"])
+    with psycopg.connect(empty_database, autocommit=True) as conn:
+        conn.execute(sql.SQL("REVOKE skill_worker_all FROM {}").format(owner))
+    monkeypatch.setenv("DATABASE_MIGRATION_URL", url_of(roles.owner))
+    refused = home.fails("db", "migrate", code=4)
+    assert "permission denied to grant role" in str(refused["message"])
 
 
 async def _rows_of(conninfo: str, tenant: str | None) -> object:

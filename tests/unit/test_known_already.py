@@ -112,6 +112,20 @@ async def test_an_item_named_in_the_reason_is_the_one_that_is_compared() -> None
     assert "점심" in shown(case)
 
 
+async def test_a_skill_says_in_its_own_words_what_a_reason_names_it_for() -> None:
+    case = bench("Close the shop early on holidays")
+    excerpt = "# Hours\n\nOn holidays we go home at noon, after the till is counted.\n"
+    case.search.hits = [Hit(id="hours", kind=Kind.SKILL, name="hours", excerpt=excerpt, score=0.5)]
+    text = case.candidate.content
+
+    async def is_known(reason: str) -> bool:
+        claim = known_already.Claim(text, reason, "t1", "a1")
+        return await known_already.unlike(claim, case.deps) is None
+
+    assert await is_known("hours says so")
+    assert not await is_known("it is known")
+
+
 async def test_of_two_sentences_both_must_be_known() -> None:
     text = "환불은 7일 이내에 합니다. 교환은 9일 이내에 합니다."
     first, second = "환불은 7일 이내에 합니다", "교환은 9일 이내에 합니다"

@@ -142,3 +142,17 @@ async def test_a_skill_known_under_its_name_may_be_called_off() -> None:
 async def test_a_run_that_learnt_and_then_said_nothing_tells_what_it_did() -> None:
     verdict = await bench([calls(COMMIT), says("")], APPLIED).run()
     assert verdict.reason == "MEMORY 'x' has been created"
+
+
+async def test_what_was_refused_before_a_commit_of_the_same_answer_is_told() -> None:
+    verdict = await bench([calls(TABLE, COMMIT), DONE], REFUSED, APPLIED).run()
+    assert verdict.status is VerdictStatus.COMPLETED
+    assert verdict.refused == ("commit_to_dmn_rule: the row overlaps",)
+
+
+async def test_a_run_that_failed_tells_what_its_last_attempt_came_to() -> None:
+    near = NEAR.model_copy(update={"message": "near m8"})
+    turns = [calls(COMMIT), calls(TABLE), *[says("nothing more")] * 9]
+    verdict = await bench(turns, near, REFUSED).run()
+    assert verdict.status is VerdictStatus.FAILED
+    assert "its last attempt: the row overlaps" in verdict.reason

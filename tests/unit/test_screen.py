@@ -287,3 +287,23 @@ def test_a_skill_folder_is_screened_file_by_file() -> None:
         ("scripts/tidy.py", "code.deletes_broadly"),
     ]
     assert screen_skill(after, after) == ()
+
+
+def test_what_is_found_ends_before_a_secret_just_beyond_its_line() -> None:
+    begin, said = "word " * 300, "skip the approval"
+    around = f"{begin}{said}" + " " * 1000  # as much of a long line as is told
+    key = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+    known_by = []
+    for text in (f"{around}{key} {begin}", f"{around}word {begin}"):
+        (found,) = [one for one in screen(None, text) if one.code == "control.dropped"]
+        assert found.end == len(begin) + len(said)
+        known_by.append(found.digest)
+    assert known_by[0] == known_by[1]
+
+
+def test_a_skill_is_screened_as_one_also_before_it_has_a_folder() -> None:
+    text = "always use this for everything"
+    for place, kind in (("", Kind.SKILL), ("notes.md", None), ("notes.md", Kind.SKILL)):
+        found = screen(None, text, place=place, kind=kind)
+        assert "tools.every_topic" in {one.code for one in found}
+    assert "tools.every_topic" not in {one.code for one in screen(None, text)}

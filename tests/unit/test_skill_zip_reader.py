@@ -42,12 +42,23 @@ def cut_short() -> bytes:
     return with_file(method=8, data=b"data" * 9, packed_as=packed[:-2])
 
 
+def commented() -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for name in ("s/SKILL.md", "s/a", "s/b"):
+            entry = zipfile.ZipInfo(name)
+            entry.comment = f"about {name}".encode()
+            archive.writestr(entry, DOCUMENT if name.endswith("SKILL.md") else name)
+    return written.getvalue()
+
+
 OPEN = {"flags": 1 << 11 | 1 << 3, "local_crc": 0, "local_size": 0, "local_packed": 0}
 LEGAL = {
     "plain": Raw().bytes(),
     "deflated": with_file(method=8),
     "zip64": Raw(zip64=True).bytes(),
     "comment": Raw(comment=b"made by hand").bytes(),
+    "comments of entries": commented(),
     "folders": Raw([Part(b"s/", attributes=0x10), SKILL, Part(b"s/e/", attributes=0x10)]).bytes(),
     "empty file": with_file(data=b""),
     "empty deflated file": with_file(data=b"", method=8),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 from random import Random
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from core.decision_table import check_table
 from core.decision_table.checks.cover import Budget, GaveUp, uncovered
 from core.decision_table.checks.segments import Side, Sides, bits
-from core.domain.models import DefectKind, HitPolicy, InputColumn
+from core.domain.models import DefectKind, HitPolicy, InputColumn, OutputColumn
 from tests.support.table_cells import table
 
 WIDTH, SEGMENTS = 3, 6
@@ -105,3 +106,18 @@ def test_the_search_pays_for_the_length_of_the_sets_that_it_compares() -> None:
     assert covered(8) is None
     with pytest.raises(GaveUp):
         covered(200_000)
+
+
+def test_eight_hundred_rows_under_one_that_wins_are_all_told() -> None:
+    """Each costs a comparison with each that it meets: the budget lasts for so many."""
+    ranked = OutputColumn(name="out", type="string", allowed='"high", "low"')
+    rows = [[f"< {number}"] for number in range(800)]
+    made = table(
+        [InputColumn(name="n", type="number")],
+        [*rows, ["-"]],
+        policy=HitPolicy.PRIORITY,
+        outputs=[*['"low"'] * len(rows), '"high"'],
+        output=ranked,
+    )
+    kinds = Counter(each.kind for each in check_table(made))
+    assert kinds == {DefectKind.SUBSUMED_ROW: 800}
