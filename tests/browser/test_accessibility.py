@@ -19,7 +19,8 @@ AT_REST = "document.getAnimations().every(one => one.playState !== 'running')"
 
 
 async def axe_found(page: Page, within: Mapping[str, list[str]] | None = None) -> list[str]:
-    """Return what axe-core calls serious, and where; `within` is the part it looks at."""
+    """Return what axe-core calls serious on a page at rest, and where; `within` is what it sees."""
+    await page.wait_for_function(AT_REST)
     in_full = {"resultTypes": ["violations"]}
     results = await Axe().run(page, context=dict(within) if within else None, options=in_full)
     assert results.response["passes"]
@@ -31,12 +32,11 @@ async def axe_found(page: Page, within: Mapping[str, list[str]] | None = None) -
 
 
 async def axe_found_in_dialog(page: Page) -> list[str]:
-    """Return what axe-core calls serious in an open dialog, once it is at rest.
+    """Return what axe-core calls serious in an open dialog.
 
     Of the words on its buttons axe-core takes the backdrop for the background; buttons of the same
     colours are looked at on pages.
     """
-    await page.wait_for_function(AT_REST)
     return await axe_found(page, IN_DIALOG)
 
 

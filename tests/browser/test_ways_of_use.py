@@ -203,6 +203,8 @@ async def test_a_token_revoked_with_its_page_open_decides_nothing(
     (change,) = await console.changes(tenant)
     assert change["status"] == "held"
     take_out(complaints, 401, 403)
+    # What the page still wanted to send when its connection was ended, if anything.
+    complaints[:] = [text for text in complaints if "CLOSING or CLOSED" not in text]
 
 
 async def test_whatever_the_address_says_the_answer_is_told_in_the_frame(

@@ -69,6 +69,16 @@ async def working(jobs: Jobs, body: Body, **options: float) -> AsyncIterator[asy
         await asyncio.wait_for(task, SOON)
 
 
+async def _is_heard(pool: Pool) -> bool:
+    """Whether a worker is told of new jobs: what comes in before waits until it looks again."""
+    async with connection(pool) as conn:
+        rows = await conn.execute(
+            "SELECT FROM pg_stat_activity WHERE datname = current_database()"
+            " AND query LIKE 'LISTEN%'"
+        )
+        return await rows.fetchone() is not None
+
+
 async def test_once_drains_the_queue_and_leaves_no_job(
     pool: Pool, jobs: Jobs, inbox: PostgresInbox
 ) -> None:
@@ -102,7 +112,7 @@ async def test_once_waits_for_what_is_due_later(jobs: Jobs, inbox: PostgresInbox
 
 
 async def test_jobs_start_at_once_and_up_to_the_concurrency(
-    jobs: Jobs, inbox: PostgresInbox
+    pool: Pool, jobs: Jobs, inbox: PostgresInbox
 ) -> None:
     running = most = 0
     release = asyncio.Event()
@@ -119,6 +129,7 @@ async def test_jobs_start_at_once_and_up_to_the_concurrency(
         await inbox.finish(await claimed(inbox, feedback_id), DONE)
 
     async with working(jobs, body, concurrency=3, poll=NEVER):
+        await until(lambda: _is_heard(pool))
         await inbox.add("cli", pieces(7))
         await asyncio.wait_for(full.wait(), SOON)
         release.set()
