@@ -126,7 +126,13 @@ class Flow(Words):
         for redirect in redirects:
             given = self._read_from(redirect, given)
             after += [one for one in redirect.named_children if one.type == "pipeline"]
-        written = "" if body is node else self._run(body, given)
+        behind = [self._text(one) for redirect in redirects for one in _destinations(redirect)[1:]]
+        if body is node:
+            written = ""
+        elif behind:  # `rm > log -rf /`: the tree takes the words behind for places to write to
+            written = self._inside("shell", " ".join([self._text(body), *behind]), node, given)
+        else:
+            written = self._run(body, given)
         for redirect in redirects:
             if redirect.type == "file_redirect" and re.match(r"[\d&]*>", self._text(redirect)):
                 self._written(redirect, written)
@@ -145,12 +151,12 @@ class Flow(Words):
         if redirect.type == "herestring_redirect":
             return " ".join(self._value(one) for one in redirect.named_children)
         if redirect.type == "file_redirect" and self._text(redirect).lstrip("0").startswith("<"):
-            names = [self._value(one) for one in redirect.named_children]
-            return self._content(names[-1]) if names else given
+            names = [self._value(one) for one in _destinations(redirect)]
+            return self._content(names[0]) if names else given
         return given
 
     def _written(self, redirect: Node, written: str) -> None:
-        for one in redirect.named_children[-1:]:
+        for one in _destinations(redirect)[:1]:
             name = self._value(one)
             if one.type == "process_substitution":
                 return
@@ -429,6 +435,13 @@ class Flow(Words):
         if target in ("*", "./*", ".", "./") and self._place:
             return is_broad(self._place)
         return is_broad(target)
+
+
+def _destinations(redirect: Node) -> list[Node]:
+    """Return the words of a redirection to or from a file: the first is the file."""
+    if redirect.type != "file_redirect":
+        return []
+    return [one for one in redirect.named_children if one.type != "file_descriptor"]
 
 
 def _after(words: Sequence[str], options: tuple[str, ...]) -> str:

@@ -171,9 +171,10 @@ def _is_more(node: Node) -> bool:
 
 def _is_harmless(redirect: Node) -> bool:
     """Whether a redirection writes nothing: to nowhere, or to another descriptor."""
-    target = redirect.child_by_field_name("destination")
-    if target is None:
+    targets = redirect.children_by_field_name("destination")
+    if len(targets) != 1:  # more are words of the command, as in `git > /dev/null -c …`
         return False
+    (target,) = targets
     is_descriptor = target.type == "number" and any(
         child.type in {">&", "<&"} for child in redirect.children
     )

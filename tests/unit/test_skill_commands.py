@@ -68,6 +68,7 @@ def test_a_pattern_covers_what_is_only_that(script: str) -> None:
         ('git log "$(rm x)"', "$(rm x)"),
         ("git log <(rm x)", "<(rm x)"),
         ("git log > x", "> x"),
+        ("git log > /dev/null -c core.pager=x", "> /dev/null -c core.pager=x"),
         ("git log >> ~/.bashrc", ">> ~/.bashrc"),
         ("git apply < x", "< x"),
         ("GIT_PAGER=x git log", "GIT_PAGER=x"),
