@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from tests.support.waiting import SOON
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
+HERE = f"{Path(__file__).parent}{os.sep}"
 ARGUMENTS = (
     "--no-sandbox",  # root has no sandbox; only the program's own pages are opened
     "--disable-gpu",
@@ -33,7 +35,7 @@ MILLISECONDS = 1000 * SOON  # the longest that a test waits for a page
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if str(item.path).startswith(HERE):
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 

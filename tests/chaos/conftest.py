@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -15,13 +16,14 @@ from tests.chaos.scenario import LONGEST, Scenario
 from tests.chaos.world import World, opened_world
 from tests.support import databases
 
+HERE = f"{Path(__file__).parent}{os.sep}"
 HEAD = ("SCENARIO", "FEEDBACK", "KILLS", "CLAIMS", "SECONDS", "FOUND")
 _TABLE = pytest.StashKey[list[tuple[str, ...]]]()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if str(item.path).startswith(HERE):
             item.add_marker(pytest.mark.chaos)
             item.add_marker(pytest.mark.timeout(2 * LONGEST))
 
