@@ -196,7 +196,7 @@ def is_broad(target: str) -> bool:
         return False
     path = re.sub(r"/(?:\.?/)+", "/", unmarked(target))
     path = re.sub(r"(?<=/)\.$", "", path)
-    return bool(BROAD.match(path) or BROAD.match(path.rstrip("/") or "/"))
+    return bool(BROAD.match(path.rstrip("/") or "/"))
 
 
 def finds_all(args: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from core.adapters.postgres.queries import Pool, connection, transaction
-from core.adapters.postgres.scoped_search import PostgresTaskMatches, ScopedSearch
+from core.adapters.postgres.scoped_search import DEPTH, PostgresTaskMatches, ScopedSearch
 from core.adapters.postgres.search import (
     PostgresSearch,
     SearchIndex,
@@ -205,6 +205,22 @@ async def test_what_is_over_or_for_others_makes_room_for_what_holds(pool: Pool) 
     assert await ids(agent=None, limit=9) == ["lasts", "holds"]
     assert await ids(agent=WORKER_AGENT, limit=9) == ["lesson"]
     assert await search.search(ASKS, tenant_id="t", agent_id="a", kind=MEMORY, limit=0) == []
+
+
+async def test_the_best_is_found_however_many_share_its_words(pool: Pool) -> None:
+    for n in range(41):  # more than are scored for one hit
+        await known(pool, f"more-{n:02}", f"{TEXT} And so on, for a long time yet.")
+    await known(pool, "best", TEXT)
+    search = PostgresSearch(pool, None)
+    hits = await search.search(ASKS, tenant_id="t", agent_id="a", kind=MEMORY, limit=1)
+    assert [one.id for one in hits] == ["best"]
+
+
+async def test_what_others_know_takes_no_place_of_what_an_agent_may_know(pool: Pool) -> None:
+    for n in range(DEPTH):
+        await known(pool, f"of-b-{n:03}", agent="b")
+    await known(pool, "own", f"{TEXT} And so on, for a long time yet.")
+    assert {*await found(pool)} == {"own"}
 
 
 async def test_words_are_counted_in_their_tenants_documents(pool: Pool) -> None:

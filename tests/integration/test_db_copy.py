@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import psycopg
 import pytest
 
@@ -20,6 +22,19 @@ def home(home: Home) -> Home:
     return home
 
 
+@pytest.fixture
+def others(database: str) -> Iterator[None]:
+    """Have a program of others keep its tables in the same database."""
+    with psycopg.connect(of_owner(database)) as conn:
+        conn.execute("CREATE SCHEMA theirs")
+        conn.execute("CREATE TABLE theirs.orders (id bigint PRIMARY KEY)")
+        conn.execute("CREATE TABLE theirs.lines (of_order bigint REFERENCES theirs.orders)")
+    yield
+    with psycopg.connect(of_owner(database)) as conn:
+        conn.execute("DROP SCHEMA theirs CASCADE")
+
+
+@pytest.mark.usefixtures("others")
 def test_all_is_there_after_a_copy_and_work_goes_on(
     home: Home, database: str, empty_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -190,9 +190,15 @@ async def test_nothing_is_claimed_while_all_are_being_served() -> None:
     assert await world.dispatcher.work()
     assert not await world.dispatcher.work()
     assert world.claims == [("slow",)]
+    while not slow.came:
+        await asyncio.sleep(0)
     await world.dispatcher.close()  # which cuts it off
     assert world.settled == []
-    assert not await world.dispatcher.work()  # and it may be served again
+    world.waiting = [delivery(2, "slow")]
+    assert await world.dispatcher.work()  # it may be served again
+    slow.gate.set()
+    await world.dispatcher.drain()
+    assert [one for one, *_ in world.settled] == ["d2"]
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,12 @@ import pytest
 
 from core.domain.errors import InvalidInput, NotFound, SkillApiDown
 from core.domain.hashing import text_hash
+from core.domain.messages import Message
 from core.domain.models import (
     Agent,
     DaySpending,
     Kind,
+    KnowledgeItem,
     Usage,
 )
 from core.domain.models.access import Principal, Role
@@ -32,7 +34,7 @@ from core.entrypoints.service.items import KnownPage
 from core.entrypoints.service.knowledge import KnowledgeService
 from core.entrypoints.service.overview import _by_day
 from core.testing.stores import MemoryAgents
-from tests.support.sessions import principal, session_of
+from tests.support.sessions import Asked, principal, session_of
 
 TASK = "How are refunds of damaged parcels paid?"
 AT = datetime(2026, 11, 3, tzinfo=UTC)
@@ -131,6 +133,22 @@ async def test_skills_of_others_are_looked_for_where_skills_are_listed(
     assert shelf.kinds == [given.kind]
     shelf.is_down = True
     assert len((await shelf.page(given)).warnings) == int(followed)
+
+
+async def test_an_item_is_shown_as_of_a_time_or_a_version_but_not_both() -> None:
+    item = KnowledgeItem(
+        id="m1", kind=Kind.MEMORY, tenant_id="t", agent_id="a", name="n", content="x"
+    )
+    store = Asked(last=[item], as_of=NotFound("then"), version=NotFound("that version"))
+    names = ("past", "knowledge", "lineage", "changes", "skills", "search")
+    service = KnowledgeService(session_of(**dict.fromkeys(names, store)))  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput) as raised:
+        await service.get("m1", kind=Kind.MEMORY, at=AT, version=0)
+    assert (raised.value.message, store.calls) == (Message("history.time_and_version"), [])
+    for asked, last in (({"at": AT}, ("as_of", AT)), ({"version": 0}, ("version", 0))):
+        with pytest.raises(NotFound):
+            await service.get("m1", kind=Kind.MEMORY, **asked)  # type: ignore[arg-type]
+        assert last in [(name, given[-1]) for name, given, _ in store.calls if given]
 
 
 async def test_a_list_is_of_the_agent_s_tenant_and_of_one_state() -> None:

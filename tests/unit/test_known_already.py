@@ -126,6 +126,14 @@ async def test_a_skill_says_in_its_own_words_what_a_reason_names_it_for() -> Non
     assert not await is_known("it is known")
 
 
+async def test_a_skill_that_says_the_contrary_says_nothing_of_it() -> None:
+    case = bench("Never close the shop early on holidays")
+    excerpt = "# Hours\n\nClose the shop early on holidays\n"
+    case.search.hits = [Hit(id="hours", kind=Kind.SKILL, name="hours", excerpt=excerpt, score=0.5)]
+    claim = known_already.Claim(case.candidate.content, "hours says so", "t1", "a1")
+    assert await known_already.unlike(claim, case.deps) is not None
+
+
 async def test_of_two_sentences_both_must_be_known() -> None:
     text = "환불은 7일 이내에 합니다. 교환은 9일 이내에 합니다."
     first, second = "환불은 7일 이내에 합니다", "교환은 9일 이내에 합니다"

@@ -71,6 +71,29 @@ async def test_only_so_many_pages_and_streams_are_open_for_one_token() -> None:
         assert client.get("/v1/events").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "lasts"),
+    [
+        ("GET", "/v1/events", True),
+        ("POST", "/v1/events", False),
+        ("GET", "/v1/feedback/f1/events", True),
+        ("POST", "/v1/feedback/f1/events", False),
+        ("GET", "/v1/feedback/f1", False),
+        ("GET", "/v1/changes/c1/events", False),
+    ],
+)
+async def test_of_calls_only_event_streams_count_as_open_for_long(
+    method: str, path: str, lasts: bool
+) -> None:
+    world = World(limits=Limits(streams_per_token=1))
+    token = bearer(await world.token())
+    with (
+        world.sockets(authorization=token, host="localhost") as client,
+        client.websocket_connect("/console/ws"),
+    ):
+        assert client.request(method, path).status_code == (429 if lasts else 200)
+
+
 async def test_a_body_that_never_ends_is_refused() -> None:
     parts = asyncio.Queue[Message]()
     parts.put_nowait({"type": "http.request", "body": b"{", "more_body": True})

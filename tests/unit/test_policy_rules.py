@@ -30,6 +30,9 @@ SKILL = change(kind=Kind.SKILL, after=skill("SKILL.md"), asker=KIM)
 RUNS = skill("SKILL.md").model_copy(
     update={"content": "# s\n\n```bash\ngit push -f && (cd x; rm -rf y)\n```\n"}
 )
+TOO_LONG = RUNS.model_copy(update={"content": "x\n" * 200_000})  # which nobody reads
+GONE = change(kind=Kind.SKILL, operation=Operation.DELETE, after=None)
+NOTES = RUNS.model_copy(update={"files": None})
 PERSONS = change(origin=Origin.PERSON, kind=Kind.SKILL, operation=Operation.DELETE)
 
 
@@ -64,6 +67,8 @@ def says(author: Asker, **given: object) -> Change:
         ),
         ("commands: ['rm *', 'curl *']", change(kind=Kind.SKILL, after=RUNS), SKILL),
         ("commands: 'git push *'", change(kind=Kind.SKILL, after=RUNS), change()),
+        ("commands: 'git push *'", change(kind=Kind.SKILL, after=TOO_LONG), GONE),
+        ("commands: 'git push *'", change(kind=Kind.SKILL, after=RUNS), change(after=NOTES)),
         ("{author: kim, kind: SKILL}", SKILL, says(KIM)),
     ],
 )

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from core.domain.errors import Decided
+from core.domain.errors import Decided, Stale
+from core.domain.messages import Message
 from core.domain.models import (
     Change,
     ChangeRequest,
@@ -311,6 +312,26 @@ async def test_what_a_person_has_edited_is_merged_line_by_line() -> None:
     again = await world.again(edited)
     merged = "first line\ntwo line\nmy line"
     assert became(again) == Became(UPDATE, "REFINE", "SUPERSEDES", None, merged)
+
+
+async def test_what_others_have_said_meanwhile_may_still_be_edited() -> None:
+    world = Everything()
+    await world.learn(note(FOURTEEN, target_id="m", operation=CREATE))
+    waits = await world.hold(note(THIRTY, "m"))
+    await world.learn(note(THIRTY, "m"))
+    edited = await world.gate.decisions.edit(waits.id, Edited(content=MANY), by="kim")
+    assert (edited.status, said_after(edited)) == (ChangeStatus.HELD, MANY)
+
+
+async def test_who_approves_what_others_have_said_is_told_that_it_has_ended() -> None:
+    world = Everything()
+    await world.learn(note(FOURTEEN, target_id="m", operation=CREATE))
+    waits = await world.hold(note(THIRTY, "m"))
+    await world.learn(note(THIRTY, "m"))
+    with pytest.raises(Stale) as raised:
+        await world.gate.decisions.approve(waits.id, by="kim")
+    assert raised.value.message == Message("review.ended_meanwhile", name=waits.target_name)
+    assert (await world.log.get(waits.id)).status is ChangeStatus.REJECTED
 
 
 async def test_what_overrides_something_goes_on_doing_so() -> None:

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from core.changes.retraction.replay import Standing, without
+from core.changes.retraction.replay import Standing, followed, without
 from core.changes.steps import Step
 from core.changes.three_way_merge import State
-from core.domain.models import Kind
+from core.domain.models import Kind, Snapshot
 from tests.support.react import item_change
 from tests.support.rules import learnt, plain, row
 
@@ -49,6 +49,25 @@ def test_what_is_kept_stays_as_it_was_written() -> None:
     names = [None, "b\na", "b\na\nc"]
     assert replayed(Kind.AGENT_SKILLS, names) == "b\na\nc"
     assert replayed(Kind.AGENT_SKILLS, names, 0) == "c"
+
+
+def test_what_is_left_is_named_after_what_it_says() -> None:
+    def name_of(kind: Kind, *texts: str | None) -> str:
+        steps = [step(number, kind, *ends) for number, ends in enumerate(pairwise(texts))]
+        found = without(kind, steps, lambda change: change.id == "c1")
+        assert isinstance(found, State)
+        return found.name
+
+    assert name_of(Kind.MEMORY, None, "one\n", "one\ntwo\n") == "one"
+    assert name_of(Kind.DMN_RULE, None, XML, WIDER) == "approval"
+    assert name_of(Kind.AGENT_SKILLS, None, "b", "b\na") == "item"
+
+
+def test_what_a_list_has_come_to_since_is_a_step_of_others() -> None:
+    steps = [step(0, Kind.AGENT_SKILLS, None, "b")]
+    assert followed(steps, Snapshot(content="b", name="item")) == steps
+    (_, gone) = followed(steps, None)
+    assert (gone.before, gone.after, gone.is_ours) == (steps[0].after, None, False)
 
 
 def test_an_edit_past_the_worker_is_no_part_of_what_is_taken_back() -> None:

@@ -197,6 +197,9 @@ async def test_what_the_screen_found_is_marked_line_by_line() -> None:
     change = memory_change("c1", None, text).model_copy(update={"findings": found})
     (file,) = (await diff_of(change, Log())).files
     assert found_in(file) == {1: ["two", "one"], 2: ["hree"], 4: ["four "], 5: ["six"]}
+    at_an_end = change.model_copy(update={"findings": (finding(7, place("four") + 4),)})
+    (file,) = (await diff_of(at_an_end, Log())).files
+    assert found_in(file) == {2: ["three"], 4: ["four"]}
     other = change.model_copy(update={"findings": (finding(0, 3, "other.txt"),)})
     (file,) = (await diff_of(other, Log())).files
     assert found_in(file) == {}

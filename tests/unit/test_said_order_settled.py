@@ -27,6 +27,7 @@ from core.testing.changes import MemoryChangeLog
 from core.testing.knowledge import MemoryKnowledge
 from tests.support.react import item_change
 from tests.support.seeding import AT
+from tests.unit.test_said_order_tables import BASE, rows_of, table
 
 CREATE, UPDATE, DELETE = Operation.CREATE, Operation.UPDATE, Operation.DELETE
 HOUR = timedelta(hours=1)
@@ -203,6 +204,54 @@ async def test_reach_is_set_by_whoever_said_it_last() -> None:
     set_late = await settled(late.model_copy(update=more), [word(9)], first, says)
     assert set_late.change.after is not None
     assert set_late.change.after.reach == user
+
+
+RULE = Kind.DMN_RULE
+SET = {**BASE, "r1": ("> 100", '"director"', "3")}
+WANTED = {"r1": ("> 100", '"boss"', "3"), "r2": ("<= 100", '"clerk"', "2")}
+LEARNT = change(None, table(BASE), RULE, 1)
+SET_LATER = change(table(BASE), table(SET), RULE, 9)
+NAMED_LATER = change(table(BASE, "other"), table(BASE), RULE, 9)
+SAID_AGAIN = word(9, change_id=None, units=(("cell", "r1", "out who"),))
+
+
+@pytest.mark.parametrize(("steps", "says"), [((SET_LATER,), word(9)), ((), SAID_AGAIN)])
+async def test_of_an_edit_of_a_table_what_was_said_later_is_left(
+    steps: Sequence[Change], says: LaterWord
+) -> None:
+    made = change(table(SET), table(WANTED, "renamed"), RULE)
+    found = await settled(made, [says], LEARNT, *steps)
+    assert found.change.after is not None
+    assert rows_of(found.change.after.content) == {**WANTED, "r1": SET["r1"]}
+    assert found.change.after.name == found.change.target_name == "renamed"
+    assert ["about r1" in warning for warning in found.change.warnings] == [True]
+
+
+async def test_of_a_deleted_table_stay_the_rows_that_were_set_later() -> None:
+    kept = await settled(change(table(SET), None, RULE), [word(9)], LEARNT, SET_LATER)
+    assert kept.change.after is not None
+    assert rows_of(kept.change.after.content) == {"r1": SET["r1"]}
+    made = change(table(BASE), None, RULE)
+    assert await settled(made, [word(9)], LEARNT, NAMED_LATER) == Settled(made, {})
+
+
+async def test_an_edit_of_rows_stands_whole_beside_a_later_name() -> None:
+    made = change(table(BASE), table({**BASE, "r2": WANTED["r2"]}), RULE)
+    found = await settled(made, [word(9)], LEARNT, NAMED_LATER)
+    assert found.change.after is not None
+    assert rows_of(found.change.after.content) == {**BASE, "r2": WANTED["r2"]}
+    assert (found.is_whole, found.change.warnings) == (False, ())
+
+
+async def test_a_table_that_cannot_be_read_stays_as_it_is() -> None:
+    made = change("<broken", table(BASE), RULE)
+    assert (await settled(made, [word(9)], LEARNT, SET_LATER)).is_whole
+
+
+async def test_what_is_left_of_a_deleted_memory_is_named_by_its_text() -> None:
+    later = change("a\nb", "a\nb\nc", number=9)
+    found = await settled(change("a\nb\nc", None), [word(9)], FIRST, later)
+    assert found.change.target_name == memory_name("c")
 
 
 def test_a_later_word_is_named_by_its_piece_or_its_change() -> None:

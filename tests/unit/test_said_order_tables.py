@@ -101,6 +101,15 @@ def test_a_row_of_which_a_cell_was_set_later_is_not_removed() -> None:
     assert left == ["about r1"]
 
 
+def test_a_row_of_a_table_that_was_named_later_or_joined_is_removed() -> None:
+    found = later(BASE | {"r3": ("> 900", '"board"', "30")})
+    found.follow(table(BASE, "other"), table(BASE))
+    now = {**BASE, "r3": ("> 900", '"board"', "30")}
+    made, left = settled_table(table(now), table({"r2": BASE["r2"]}), found)
+    assert rows_of(made) == {"r2": BASE["r2"], "r3": now["r3"]}
+    assert left == ["about r3"]
+
+
 def test_what_is_added_stands_before_what_was_added_later() -> None:
     now = {**BASE, "r3": ("> 900", '"board"', "30")}
     made, _ = settled(now, {**now, "r4": ("= 7", '"x"', "1")}, now)

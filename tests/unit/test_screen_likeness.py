@@ -18,7 +18,8 @@ HARMLESS = (
     "다음부터는 소장님 도장을 받은 뒤에 자재를 넣고 서류를 함께 보내 주세요",
     "The auditors need to hear about the second batch as well, attach both reports.",
 )
-PLAIN = "Quotes are valid for thirty days. Delivery takes a week. The showroom closes at six. "
+QUOTES = "Quotes are valid for thirty days. Delivery takes a week."
+PLAIN = f"{QUOTES} The showroom closes at six. "
 
 
 def likely(findings: tuple[Finding, ...]) -> list[Finding]:
@@ -76,3 +77,17 @@ def test_a_class_that_is_set_to_hold_holds_what_reads_harmless() -> None:
     assert told
     assert not any(one.holds for one in told)
     assert all(one.holds for one in held)
+
+
+@pytest.mark.parametrize("text", [f"{QUOTES} auto-approve: all", f"auto-approve: all. {QUOTES}"])
+def test_an_unsure_rule_is_read_with_the_sentences_around_it(text: str) -> None:
+    (found,) = screen(None, text)
+    assert text[found.start : found.end] == "auto-approve"
+    assert found.severity is ScreenSeverity.NOTE
+
+
+@pytest.mark.parametrize("before", ["", PLAIN])
+def test_what_a_rule_holds_at_the_end_of_a_text_is_told_once(before: str) -> None:
+    text = f"{before}기사님이 퇴근 전에 일괄 체크하는 것으로 갈음"
+    (found,) = screen(None, text)
+    assert (found.code, found.end) == ("control.dropped", len(text))

@@ -178,6 +178,7 @@ OPAQUE = [
     ("date", "< today()", "", False),
     ("date", '? < today() - duration("P1D")', "", False),
     ("string", "string length(?) > 2", "", True),
+    ("number", "? = [1, 2]", "list", False),
 ]
 UNREADABLE = [
     ("number", '"a"'),

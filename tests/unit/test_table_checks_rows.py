@@ -152,6 +152,7 @@ def test_an_example_has_the_other_names_that_cells_use() -> None:
         ("1", {"type": "number", "allowed": "1, 2"}, None, None),
         ("null", {"type": "number", "allowed": "1, 2"}, None, None),
         ("3", {"type": "number", "allowed": "1, 2"}, DefectKind.NOT_ALLOWED, Severity.ERROR),
+        ("abs(-3)", {"type": "number", "allowed": "1, 2"}, DefectKind.NOT_ALLOWED, Severity.ERROR),
         ("n", {"type": "number", "allowed": "1, 2"}, UNCHECKED, Severity.WARNING),
         ("n", {"type": "number"}, None, None),
         ("today()", {"type": "date", "allowed": "null"}, UNCHECKED, Severity.WARNING),

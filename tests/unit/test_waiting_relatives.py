@@ -98,6 +98,8 @@ def listing(agent: str, after: str, before: str = "") -> Change:
         (folder("refund", REFUND), folder("refund", DEPLOY), TOUCHES),
         (folder("refund", REFUND), folder("money-back", REFUNDS), RESEMBLES),
         (folder("refund", REFUND), folder("deploy", DEPLOY), None),
+        # Too short to be compared in their words, but the same but for the name.
+        (folder("a", skill("a", "Pay")), folder("b", skill("b", "Pay")), RESEMBLES),
         # A list of the skill's own agent, or one that has the skill or had it.
         (folder("refund", REFUND), listing("a1", "deploy"), TOUCHES),
         (folder("refund", REFUND), listing("zed", "deploy\nrefund"), TOUCHES),

@@ -125,8 +125,7 @@ def _skills(one: Change, other: Change) -> Compared:
     assert one.after is not None
     assert other.after is not None
     found: Evidence = compare_skills(_bundle(other.after), [_bundle(one.after)])[0]
-    same_name = one.after.name == other.after.name
-    return same_name or found.is_exact or found.is_neighbour, "", found.why
+    return found.is_exact or found.is_neighbour, "", found.why
 
 
 def _bundle(state: Snapshot) -> Bundle:

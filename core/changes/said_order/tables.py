@@ -186,7 +186,7 @@ class _Edit:
         for row in self._old.rows:
             if row.id in remaining:
                 continue
-            if any(key[:1] in {("cell",), ("row",)} and key[1] == row.id for key in self._later):
+            if any(key[0] == "cell" and key[1] == row.id for key in self._later):
                 self.left.append(row.annotation or row.id)
             else:
                 yield row.id

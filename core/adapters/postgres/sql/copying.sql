@@ -30,7 +30,7 @@ SELECT c.relname, o.relname
 FROM pg_constraint f
 JOIN pg_class c ON c.oid = f.conrelid
 JOIN pg_class o ON o.oid = f.confrelid
-WHERE f.contype = 'f' AND c.relnamespace = current_schema()::regnamespace AND c.oid <> o.oid
+WHERE c.relnamespace = current_schema()::regnamespace AND c.oid <> o.oid
 
 -- name: sequences
 SELECT relname FROM pg_class
