@@ -19,15 +19,14 @@ from core.adapters.postgres.job_worker import PauseWatch
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import (
     Pool,
-    candidate_of,
     connecting,
     findings_json,
     joined,
-    read_feedback,
     recalled,
     to_said,
     translated,
 )
+from core.adapters.postgres.runs import candidate_of, read_feedback
 from core.adapters.postgres.saver import _check_messages as check_messages
 from core.adapters.postgres.unit_of_work import document_of, history_row, version_row
 from core.domain.errors import (

@@ -17,17 +17,15 @@ from core.adapters.postgres.queries import (
     Pool,
     Statement,
     execute,
-    feedback_of,
     fetch_all,
     fetch_one,
     findings_json,
-    read_feedback,
     send,
     sql,
     to_said,
     transaction,
 )
-from core.adapters.postgres.runs import write_event
+from core.adapters.postgres.runs import feedback_of, read_feedback, write_event
 from core.domain import tracing
 from core.domain.errors import InvalidInput, LeaseLost, NotFound, Refused
 from core.domain.hashing import matching_prefix

@@ -1,4 +1,4 @@
-"""How PostgreSQL is asked: named SQL blocks, their rows as models, its errors as ours."""
+"""How PostgreSQL is asked: named SQL blocks, in whose name, and its errors as ours."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from importlib import resources
+from types import TracebackType
 from typing import LiteralString, NamedTuple, Self, TypeAlias
 from weakref import WeakKeyDictionary
 
 import psycopg
-import structlog
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg import errors as pg
 from psycopg.abc import Params, Query, QueryNoTemplate
 from psycopg.rows import DictRow, Row
 from psycopg.types.json import Jsonb
 from psycopg_pool import AsyncConnectionPool
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput, SkillWorkerError
 from core.domain.messages import Message
-from core.domain.models import Candidate, Feedback, Finding, Usage
+from core.domain.models import Finding, Usage
 from core.domain.models.base import read_message
 from core.domain.tasks import acting_tenant
 
@@ -32,6 +32,7 @@ DOWN_HINT = Message("database.hint_down")
 RETRY_HINT = Message("database.hint_retry")
 SCHEMA_HINT = Message("database.hint_migrate")
 _SCHEMA = (pg.UndefinedTable, pg.UndefinedColumn, pg.UndefinedFunction)
+_FOREIGN = (psycopg.Error, UnicodeEncodeError)
 _GONE = (psycopg.OperationalError, psycopg.InterfaceError)
 # Transient conditions that PostgreSQL itself reports: what to say, and what to do. All other
 # operational errors mean that the server is not there.
@@ -62,10 +63,8 @@ def translated() -> Iterator[None]:
     """
     try:
         yield
-    except psycopg.Error as error:
+    except _FOREIGN as error:
         raise translate(error) from error
-    except UnicodeEncodeError as error:
-        raise InvalidInput(Message("database.no_unicode", why=error.reason)) from error
 
 
 @contextmanager
@@ -83,8 +82,10 @@ def connecting() -> Iterator[None]:
         raise translate(error) from error
 
 
-def translate(error: psycopg.Error) -> SkillWorkerError:
-    """Map a psycopg error into the program's error hierarchy."""
+def translate(error: psycopg.Error | UnicodeEncodeError) -> SkillWorkerError:
+    """Map what psycopg raises into the program's error hierarchy."""
+    if isinstance(error, UnicodeEncodeError):
+        return InvalidInput(Message("database.no_unicode", why=error.reason))
     # DETAIL quotes the values of a row; CONTEXT is where in a function of ours.
     said = re.split(r"\n(?:DETAIL|CONTEXT):", str(error), maxsplit=1)[0].strip()
     if isinstance(error, pg.InsufficientPrivilege):
@@ -102,13 +103,6 @@ def translate(error: psycopg.Error) -> SkillWorkerError:
 
 
 _SAID = TypeAdapter[dict[str, object]](dict[str, object])
-
-log = structlog.get_logger(__name__)
-
-_FEEDBACK = set(Feedback.model_fields) - {"usage"}
-_CANDIDATE = set(Candidate.model_fields) - {"usage"}
-# Stand-ins for columns that cannot be read. All others are safe by their type.
-_BLANK: dict[str, object] = {"agent_ids": (), "events": (), "trace": None}
 
 
 def to_said(*texts: str | None) -> Jsonb | None:
@@ -135,52 +129,6 @@ def findings_json(findings: Iterable[Finding]) -> list[dict[str, object]]:
         else one.model_dump(mode="json", exclude={"is_allowed"})
         for one in findings
     ]
-
-
-def feedback_of(row: DictRow) -> Feedback:
-    """Build feedback from a row; unreadable columns are left out and named in its error."""
-    feedback, problem = read_feedback(row)
-    if problem is None:
-        return feedback
-    return feedback.model_copy(update={"error": feedback.error or problem})
-
-
-def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
-    """Build feedback from a row without unreadable columns; return what is wrong with them too.
-
-    Internal columns are left out.
-    """
-    known = {key: value for key, value in row.items() if key in _FEEDBACK}
-    known["error"] = recalled(row["said"]).get(row["error"], row["error"])
-    try:
-        return Feedback.model_validate({**known, "usage": usage_of(row)}), None
-    except ValidationError as error:
-        bad = {str(problem["loc"][0]): problem["msg"] for problem in error.errors()}
-    blank = {column: _BLANK[column] for column in bad if column in _BLANK}
-    feedback = Feedback.model_validate({**known, **blank, "usage": usage_of(row)})
-    return feedback, "; ".join(f"column {name} cannot be read: {bad[name]}" for name in bad)
-
-
-def candidate_of(row: DictRow) -> Candidate:
-    """Build a candidate from a row; an unreadable verdict is dropped, to be reached again."""
-    known = {key: value for key, value in row.items() if key in _CANDIDATE}
-    known["verdict"] = _with_messages(row["verdict"], recalled(row["said"]))
-    try:
-        return Candidate.model_validate({**known, "usage": usage_of(row)})
-    except ValidationError as error:
-        log.warning("verdict.unreadable", candidate_id=known["id"], errors=error.error_count())
-    return Candidate.model_validate({**known, "verdict": None, "usage": usage_of(row)})
-
-
-def _with_messages(data: object, said: Mapping[str, Message]) -> object:
-    """Return JSON with its texts as the messages that they were written from."""
-    if isinstance(data, str):
-        return said.get(data, data)
-    if isinstance(data, list):
-        return [_with_messages(part, said) for part in data]
-    if isinstance(data, dict):
-        return {key: _with_messages(value, said) for key, value in data.items()}
-    return data
 
 
 def usage_of(row: DictRow) -> Usage:
@@ -402,20 +350,44 @@ def joined(texts: Iterable[str]) -> str:
     return "\n".join(texts)
 
 
-@asynccontextmanager
-async def connection(pool: Pool) -> AsyncIterator[Connection]:
-    """Borrow a connection in autocommit mode, with its errors translated."""
-    with translated():
-        async with pool.connection() as conn:
-            try:
-                yield conn
-            except (pg.FeatureNotSupported, pg.InvalidSqlStatementName):
+class _Borrowing:
+    """A connection of a pool for a block, with its errors translated.
+
+    No generator: a piece of feedback borrows thirty times.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self._lending = pool.connection()
+
+    async def __aenter__(self) -> Connection:
+        try:
+            self._conn = await self._lending.__aenter__()
+        except _FOREIGN as error:
+            raise translate(error) from error
+        return self._conn
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        conn = self._conn
+        try:
+            if isinstance(error, pg.FeatureNotSupported | pg.InvalidSqlStatementName):
                 await conn.close()  # its prepared statements stay invalid; the pool opens another
-                raise
-            except BaseException:
-                if isinstance(conn, TenantConnection):
-                    conn.tenant = _UNKNOWN
-                raise
+            elif error is not None and isinstance(conn, TenantConnection):
+                conn.tenant = _UNKNOWN
+            await self._lending.__aexit__(kind, error, trace)
+        except _FOREIGN as raised:
+            raise translate(raised) from raised
+        if isinstance(error, _FOREIGN):
+            raise translate(error) from error
+
+
+def connection(pool: Pool) -> _Borrowing:
+    """Borrow a connection in autocommit mode for a block, with its errors translated."""
+    return _Borrowing(pool)
 
 
 @asynccontextmanager

@@ -9,17 +9,17 @@ from typing import LiteralString
 import structlog
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from core.adapters.postgres.answers import KEEP_SECONDS
 from core.adapters.postgres.queries import (
     Connection,
     Pool,
     Statement,
-    candidate_of,
     execute,
     fetch_all,
     fetch_one,
+    recalled,
     send,
     send_later,
     sql,
@@ -48,6 +48,59 @@ from core.domain.models.deliveries import Route
 from core.domain.models.recorded_runs import Fork
 from core.domain.observers import nobody, nowhere
 from core.domain.ports import NewId, Observer, Routes
+
+log = structlog.get_logger(__name__)
+
+_FEEDBACK = set(Feedback.model_fields) - {"usage"}
+_CANDIDATE = set(Candidate.model_fields) - {"usage"}
+# Stand-ins for columns that cannot be read. All others are safe by their type.
+_BLANK: dict[str, object] = {"agent_ids": (), "events": (), "trace": None}
+
+
+def feedback_of(row: DictRow) -> Feedback:
+    """Build feedback from a row; unreadable columns are left out and named in its error."""
+    feedback, problem = read_feedback(row)
+    if problem is None:
+        return feedback
+    return feedback.model_copy(update={"error": feedback.error or problem})
+
+
+def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
+    """Build feedback from a row without unreadable columns; return what is wrong with them too.
+
+    Internal columns are left out.
+    """
+    known = {key: value for key, value in row.items() if key in _FEEDBACK}
+    known["error"] = recalled(row["said"]).get(row["error"], row["error"])
+    try:
+        return Feedback.model_validate({**known, "usage": usage_of(row)}), None
+    except ValidationError as error:
+        bad = {str(problem["loc"][0]): problem["msg"] for problem in error.errors()}
+    blank = {column: _BLANK[column] for column in bad if column in _BLANK}
+    feedback = Feedback.model_validate({**known, **blank, "usage": usage_of(row)})
+    return feedback, "; ".join(f"column {name} cannot be read: {bad[name]}" for name in bad)
+
+
+def candidate_of(row: DictRow) -> Candidate:
+    """Build a candidate from a row; an unreadable verdict is dropped, to be reached again."""
+    known = {key: value for key, value in row.items() if key in _CANDIDATE}
+    known["verdict"] = _with_messages(row["verdict"], recalled(row["said"]))
+    try:
+        return Candidate.model_validate({**known, "usage": usage_of(row)})
+    except ValidationError as error:
+        log.warning("verdict.unreadable", candidate_id=known["id"], errors=error.error_count())
+    return Candidate.model_validate({**known, "verdict": None, "usage": usage_of(row)})
+
+
+def _with_messages(data: object, said: Mapping[str, Message]) -> object:
+    """Return JSON with its texts as the messages that they were written from."""
+    if isinstance(data, str):
+        return said.get(data, data)
+    if isinstance(data, list):
+        return [_with_messages(part, said) for part in data]
+    if isinstance(data, dict):
+        return {key: _with_messages(value, said) for key, value in data.items()}
+    return data
 
 
 class PostgresJournal:
@@ -205,8 +258,6 @@ def lease_lost(candidate_id: str) -> LeaseLost:
     """Return the error that another worker has raised the candidate's epoch."""
     return LeaseLost(Message("lease.candidate", id=candidate_id))
 
-
-log = structlog.get_logger(__name__)
 
 BATCH = 500
 FORGOTTEN_SECONDS = 30 * 86_400.0  # what waits this long is for a target that nobody has
