@@ -1,10 +1,13 @@
-"""How long a context takes at 100,000 items, against the bare search of the same tasks."""
+"""How long a context takes at 100,000 items, against the bare search of the same tasks.
+
+A task is one sentence, as the queries of the other searches (up to 20 tokens), or three (some 90).
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from statistics import median, quantiles
 
@@ -31,6 +34,7 @@ SHORT = 2_000
 TASKS = 200
 WARMING = 20
 BUDGET = 1_500
+SENTENCES = (1, 3)
 WORDS_MS, MEANING_MS = 35.0, 80.0
 _VERSIONS = """
 INSERT INTO knowledge_versions (
@@ -53,15 +57,14 @@ async def at(size: int, count: int) -> list[Figure]:
     """
     async with database(vectors=True) as pool:
         agent = await _fill(pool, [*Texts().items(size)])
-        asking = Texts(seed=17)
-        asked = [" ".join(asking.query() for _ in range(3)) for _ in range(count + WARMING)]
+        asked = {number: _tasks(number, count + WARMING) for number in SENTENCES}
         words = PostgresSearch(pool, None)
 
         async def search(task: str) -> object:
             return await words.search(task, tenant_id=TENANT, agent_id=agent.id, kind=None, limit=5)
 
         by_words = _asking(PostgresTaskMatches(pool, _now), agent)
-        figures = [_figure("by words", size, await _both(by_words, search, asked), WORDS_MS)]
+        figures = await _figures("by words", size, by_words, search, asked, WORDS_MS)
         async with local_model() as model:
             if model is None:
                 return figures
@@ -71,8 +74,13 @@ async def at(size: int, count: int) -> list[Figure]:
             await meaning.fill(pool, size, DIMENSION)
             both = fused(pool, vectors, model)
             by_both = _asking(PostgresTaskMatches(pool, _now, both.meant), agent)
-            taken = await _both(by_both, search, asked)
-            return [*figures, _figure(WITH_MEANING, size, taken, MEANING_MS)]
+            both_ways = await _figures(WITH_MEANING, size, by_both, search, asked, MEANING_MS)
+            return [*figures, *both_ways]
+
+
+def _tasks(sentences: int, count: int) -> list[str]:
+    asking = Texts(seed=17)
+    return [" ".join(asking.query() for _ in range(sentences)) for _ in range(count)]
 
 
 async def _fill(pool: Pool, documents: Sequence[SearchDocument]) -> Agent:
@@ -103,6 +111,21 @@ async def _both(
             if number >= WARMING:
                 times.append((time.perf_counter() - begun) * 1_000)
     return taken
+
+
+async def _figures(
+    name: str,
+    size: int,
+    context: Asking,
+    search: Asking,
+    asked: Mapping[int, Sequence[str]],
+    target: float,
+) -> list[Figure]:
+    return [
+        _figure(f"{name}, {number} sentence{'s' * (number > 1)} a task", size, taken, target)
+        for number, tasks in asked.items()
+        for taken in [await _both(context, search, tasks)]
+    ]
 
 
 def _figure(name: str, size: int, taken: tuple[list[float], list[float]], target: float) -> Figure:

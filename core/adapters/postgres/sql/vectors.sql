@@ -94,10 +94,11 @@ WITH model AS MATERIALIZED (
       AND length(s.signs) = %(dimension)s
       AND (%(kind)s::text IS NULL OR s.kind = %(kind)s)
       AND (%(agent_id)s::text IS NULL OR s.agent_id IS NULL OR s.agent_id = %(agent_id)s)
-      AND (%(among)s::text[] IS NULL OR s.document_id IN (
+      -- An array is looked up by the key; of IN the planner would make a filter of all rows.
+      AND (%(among)s::text[] IS NULL OR s.document_id = ANY (ARRAY (
           SELECT d.id FROM search_documents d
           WHERE d.tenant_id = %(tenant_id)s AND d.item_id = ANY (%(among)s::text[])
-            AND (%(kind)s::text IS NULL OR d.kind = %(kind)s)))
+            AND (%(kind)s::text IS NULL OR d.kind = %(kind)s))))
     ORDER BY s.signs <~> %(signs)s::bit varying, s.document_id
     LIMIT %(found)s
 ), ranked AS (
