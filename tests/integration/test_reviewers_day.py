@@ -80,7 +80,8 @@ class Reviewer:
     def _next(self, waiting: list[Change]) -> Change:
         """Return any; of the ranges of amounts, what was said first.
 
-        They overlap, and in another order the table ends without one of its rows.
+        They overlap. A wider one that was said later and is approved first sets all that it covers:
+        the narrower one that was said earlier gives way to it, on record.
         """
         ranges = [one for one in waiting if "금액" in one.target_name]
         return self._rng.choice([one for one in waiting if one not in ranges[1:]])

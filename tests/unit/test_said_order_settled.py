@@ -8,8 +8,9 @@ from typing import cast
 
 import pytest
 
+from core.changes.gate.drafts import repeated
 from core.changes.said_order.settle import Settled, named, repeated_parts, settle
-from core.domain.hashing import memory_name
+from core.domain.hashing import memory_name, state_hash
 from core.domain.models import (
     Change,
     Kind,
@@ -19,6 +20,9 @@ from core.domain.models import (
     Origin,
     Reach,
     Relationship,
+    RowEdit,
+    RuleDraft,
+    RuleRequest,
     Scope,
     Snapshot,
 )
@@ -208,6 +212,7 @@ async def test_reach_is_set_by_whoever_said_it_last() -> None:
 
 RULE = Kind.DMN_RULE
 SET = {**BASE, "r1": ("> 100", '"director"', "3")}
+ONE = {"r1": BASE["r1"]}
 WANTED = {"r1": ("> 100", '"boss"', "3"), "r2": ("<= 100", '"clerk"', "2")}
 LEARNT = change(None, table(BASE), RULE, 1)
 SET_LATER = change(table(BASE), table(SET), RULE, 9)
@@ -225,6 +230,21 @@ async def test_of_an_edit_of_a_table_what_was_said_later_is_left(
     assert rows_of(found.change.after.content) == {**WANTED, "r1": SET["r1"]}
     assert found.change.after.name == found.change.target_name == "renamed"
     assert ["about r1" in warning for warning in found.change.warnings] == [True]
+
+
+@pytest.mark.parametrize(
+    ("says", "of_later"), [(state_hash(state(table(ONE))), "clerk"), ("unknown", "boss")]
+)
+async def test_what_was_repeated_as_a_whole_holds_no_rows_of_after_it(
+    says: str, of_later: str
+) -> None:
+    grown = {**ONE, "r2": ("<= 100", '"boss"', "2")}
+    first = change(None, table(ONE), RULE, -2)
+    added = change(table(ONE), table(grown), RULE, -1)
+    made = change(table(grown), table({**grown, "r2": ("<= 100", '"clerk"', "2")}), RULE)
+    found = await settled(made, [word(9, change_id=None, says=says)], first, added)
+    assert found.change.after is not None
+    assert rows_of(found.change.after.content)["r2"][1] == f'"{of_later}"'
 
 
 async def test_of_a_deleted_table_stay_the_rows_that_were_set_later() -> None:
@@ -264,3 +284,33 @@ def test_only_of_tables_the_parts_that_are_repeated_are_told() -> None:
     asked = MemoryRequest(operation=UPDATE, target_id="m", content="x", reason="r")
     assert repeated_parts(change("a", "b", request=asked)) == ()
     assert repeated_parts(change("a", "b", Kind.DMN_RULE)) == ()
+
+
+R1 = RowEdit(inputs={"amount": "> 100"}, outputs={"who": '"lead"'})
+R1_PARTS = [("cell", "r1", "in amount"), ("cell", "r1", "out who")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "rows", "parts"),
+    [
+        ({"rule": RuleDraft(rows=(R1,))}, ONE, None),
+        ({"rule": RuleDraft(rows=(R1,))}, {**ONE, "r2": WANTED["r2"]}, R1_PARTS),
+        ({"document": table(ONE)}, {**ONE, "r2": WANTED["r2"]}, None),
+    ],
+    ids=["all its rows", "one of two rows", "a document"],
+)
+@pytest.mark.parametrize("operation", [CREATE, UPDATE])
+def test_a_table_is_repeated_as_a_whole_by_who_creates_all_its_rows(
+    asked: dict[str, object],
+    rows: dict[str, tuple[str, str, str]],
+    parts: object,
+    operation: Operation,
+) -> None:
+    target = None if operation is CREATE else "m"
+    request = RuleRequest.model_validate(
+        {"operation": operation, "target_id": target, "reason": "r", **asked}
+    )
+    made = change(table(rows), table(rows), RULE, request=request, feedback_id="f")
+    assert repeated_parts(made) == parts
+    whole = parts is None and operation is CREATE
+    assert repeated(made) == (None if whole else parts or ())

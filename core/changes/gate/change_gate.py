@@ -16,7 +16,7 @@ from core.changes.gate.drafts import locked, prepare, when_free
 from core.changes.gate.records import finish, look_outside
 from core.changes.gate.screening import codes_of, masked_request, screened
 from core.changes.policy.review_policy import asked_change
-from core.changes.said_order.settle import repeated_parts, settle
+from core.changes.said_order.settle import settle
 from core.domain.errors import (
     AlreadyExists,
     ArtifactInvalid,
@@ -275,9 +275,8 @@ class ChangeGate:
 
     async def _note_repeated(self, change: Change) -> None:
         """Note that a piece repeats what is known: what was said before it changes that no more."""
-        if drafts.says_all(change):
-            await self._deps.duplicate_waiters.note(change)
-        elif change.feedback_id is not None and (units := repeated_parts(change)):
+        units = drafts.repeated(change)
+        if change.feedback_id is not None and (units is None or units):
             await self._deps.duplicate_waiters.note(change, units)
 
     async def _overtaken(self, change: Change, word: LaterWord) -> Receipt:
@@ -295,8 +294,7 @@ class ChangeGate:
         If an identical change is held already, join that one instead.
         """
         if change.feedback_id is not None and not change.undoes:
-            units = None if drafts.says_all(change) else repeated_parts(change)
-            same = await self._deps.duplicate_waiters.join(change, units)
+            same = await self._deps.duplicate_waiters.join(change, drafts.repeated(change))
             if same is not None:
                 return receipts.joined_receipt(same)
         waiting = change.model_copy(update={"status": ChangeStatus.HELD})

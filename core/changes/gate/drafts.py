@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.screening import found_in
 from core.changes.policy.review_policy import named_briefly, required_review
+from core.changes.said_order.settle import repeated_parts
 from core.changes.steps import StoredStates
 from core.domain.errors import InvalidInput, Refused, Repeated, Stale, TargetBusy
 from core.domain.hashing import ABSENT, content_hash, request_digest, sha256, state_hash
@@ -214,6 +215,16 @@ def says_all(change: Change) -> bool:
     if change.feedback_id is None or asked is None:
         return False
     return asked.operation is Operation.CREATE or asked.merge_mode is MergeMode.REPLACE
+
+
+def repeated(change: Change) -> Sequence[Sequence[str]] | None:
+    """Return the parts of its target that a change without effect repeats; None of all of it.
+
+    A table with rows of others is not repeated as a whole by whoever states some of them.
+    """
+    parts = repeated_parts(change)
+    is_all = parts is None or change.kind is not Kind.DMN_RULE
+    return None if is_all and says_all(change) else parts or ()
 
 
 def again(change: Change, request: ChangeRequest, prepared: Prepared) -> Change:

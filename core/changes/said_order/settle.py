@@ -13,7 +13,7 @@ from core.changes.steps import Step, StoredStates, is_whole, read_steps, to_snap
 from core.changes.three_way_merge import State, units
 from core.decision_table import parse_xml
 from core.domain.errors import RuleInvalid
-from core.domain.hashing import content_hash, memory_name, name_key, sha256
+from core.domain.hashing import content_hash, memory_name, name_key, sha256, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
     Change,
@@ -97,6 +97,12 @@ class _History:
     def repeats(self) -> Sequence[LaterWord]:
         return [word for word in self.words if word.change_id is None]
 
+    def repeated(self, word: LaterWord) -> str | None:
+        """Return the text that a word repeated as a whole; what came after it is not its own."""
+        ends = (step for step in self.steps if step.after and step.is_ours)
+        said = (step for step in ends if state_hash(step.change.after) == word.says)
+        return next((step.after.text for step in said if step.after), None)
+
     @property
     def replaces_all(self) -> bool:
         """Whether a later step deleted the target or put something else in its whole place."""
@@ -176,7 +182,7 @@ def _table(before: State, after: State | None, history: _History) -> _Made | Non
         for step in filter(history.is_later, history.steps):
             later.follow(_text(step.before), _text(step.after))
         for word in history.repeats:
-            later.states(before.text, word.units)
+            later.states(history.repeated(word) or before.text, word.units)
         if after is None and not later.has_set_a_row(before.text):
             return _Made(None)
         text, left = settled_table(before.text, _text(after), later)
@@ -224,11 +230,19 @@ def _with(
     )
 
 
-def repeated_parts(change: Change) -> Sequence[Sequence[str]]:
-    """Return the parts of its target that a change without effect states; of tables only."""
-    if isinstance(change.request, RuleRequest) and change.after is not None:
-        return stated(change.request, change.after.content)
-    return ()
+def repeated_parts(change: Change) -> Sequence[Sequence[str]] | None:
+    """Return the parts of its target that a change without effect states; of tables only.
+
+    None of a table of which it states every row.
+    """
+    asked = change.request
+    if not isinstance(asked, RuleRequest) or change.after is None:
+        return ()
+    if asked.document:
+        return None
+    parts = stated(asked, change.after.content)
+    rows = {row.id for row in parse_xml(change.after.content).rows}
+    return None if rows <= {part[1] for part in parts} else parts
 
 
 def named(word: LaterWord) -> dict[str, str]:

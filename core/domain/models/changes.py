@@ -312,7 +312,8 @@ class LaterWord(Model):
     """Something that was said later about a target.
 
     It changed the target (`change_id`), or repeated what it says: all of it, or the parts named in
-    `units`. Of another item it is the change that deleted or replaced `gone`.
+    `units`; of what was repeated as a whole `says` is the hash. Of another item it is the change
+    that deleted or replaced `gone`.
     """
 
     change_id: str | None
@@ -320,6 +321,7 @@ class LaterWord(Model):
     target_id: str
     said_at: datetime
     heard_at: datetime
+    says: str | None = None
     units: tuple[tuple[str, ...], ...] | None = None
     gone: Snapshot | None = None
 

@@ -15,7 +15,7 @@ ORDER BY h.seq
 -- Of other items only what a later word deleted or put something else in the place of: `gone` is
 -- what they said until then. What others did to a skill says nothing, and nobody knows when.
 SELECT c.id AS change_id, c.feedback_id, c.target_id, c.said_at, c.heard_at, NULL::jsonb AS units,
-       NULL::jsonb AS gone
+       NULL::jsonb AS gone, NULL::text AS says
 FROM changes c
 WHERE c.tenant_id = %(tenant_id)s AND c.kind = %(kind)s AND c.status IN ('applied', 'reverted')
   AND (c.said_at, c.heard_at) > (%(said_at)s, %(heard_at)s)
@@ -23,7 +23,7 @@ WHERE c.tenant_id = %(tenant_id)s AND c.kind = %(kind)s AND c.status IN ('applie
   AND c.origin <> 'OUTSIDE'
 UNION ALL
 SELECT * FROM (
-    SELECT c.id, c.feedback_id, c.target_id, c.said_at, c.heard_at, NULL::jsonb, c.before
+    SELECT c.id, c.feedback_id, c.target_id, c.said_at, c.heard_at, NULL::jsonb, c.before, NULL::text
     FROM changes c
     WHERE c.tenant_id = %(tenant_id)s AND c.kind = %(kind)s AND c.status = 'applied'
       AND (c.said_at, c.heard_at) > (%(said_at)s, %(heard_at)s)
@@ -34,7 +34,7 @@ SELECT * FROM (
            AND (c.merge_mode = 'REPLACE' OR c.relationship = 'SUPERSEDES'))
     ORDER BY c.said_at DESC, c.heard_at DESC LIMIT 500) AS elsewhere
 UNION ALL
-SELECT NULL, e.feedback_id, e.target_id, f.said_at, f.created_at, e.units, NULL
+SELECT NULL, e.feedback_id, e.target_id, f.said_at, f.created_at, e.units, NULL, e.hash
 FROM echoes e JOIN feedback f ON f.id = e.feedback_id
 WHERE e.tenant_id = %(tenant_id)s AND e.kind = %(kind)s AND e.target_id = %(target_id)s
   AND (f.said_at, f.created_at) > (%(said_at)s, %(heard_at)s)
