@@ -28,6 +28,18 @@ async def test_what_was_deleted_by_promotion_is_new_when_learnt_anew() -> None:
     assert await known(sides.live) == {"m0": USD}
 
 
+async def test_after_a_merge_it_goes_on_from_what_the_source_had_said() -> None:
+    sides = Sides(Kind.MEMORY)
+    await sides.both(made(LINES, "m0"))
+    await sides.live.learn(note(LINES.replace("three", "last"), "m0"))
+    first = LINES.replace("one", "first")
+    for text in (first, first.replace("two", "second")):
+        await sides.staging.learn(note(text, "m0"))
+        assert await sides.standings() == {"m0": "merged"}
+        assert words(await sides.promote()) == {"m0": "updated"}
+    assert await known(sides.live) == {"m0": "first line\nsecond line\nlast line"}
+
+
 async def test_another_source_goes_on_from_what_the_last_left() -> None:
     """The target remembers what was promoted, also where the new source never knew it."""
     sides = Sides(Kind.MEMORY)
