@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
+from datetime import datetime
 from decimal import Decimal
 from typing import TypeVar
 
@@ -55,6 +56,10 @@ SELECT count(*) AS waiting FROM pg_locks
 WHERE locktype = 'advisory' AND NOT granted
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 """
+_CANCEL = """
+SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
 
 
 @pytest.fixture
@@ -79,7 +84,7 @@ async def candidate(pool: Pool, inbox: PostgresInbox) -> Candidate:
 async def meanwhile(pool: Pool, statement: str, **params: object) -> AsyncIterator[Connection]:
     """Execute a statement in a transaction that commits with the block."""
     async with pool.connection() as conn, conn.transaction():
-        await conn.execute(statement, params)  # type: ignore[arg-type]
+        await conn.execute(statement, params)
         yield conn
 
 
@@ -88,7 +93,7 @@ async def waits(pool: Pool, work: Coroutine[None, None, T], seen: str = _WAITS) 
     task = asyncio.create_task(work)
     async with asyncio.timeout(AT_LAST), pool.connection() as conn:
         while True:
-            row = await (await conn.execute(seen)).fetchone()  # type: ignore[arg-type]
+            row = await (await conn.execute(seen)).fetchone()
             if row is not None and row["waiting"]:
                 return task
             assert not task.done(), "it did not wait"
@@ -251,6 +256,39 @@ async def test_calls_of_a_tenant_are_set_aside_one_after_another(pool: Pool) -> 
     await asyncio.gather(*calls)
 
 
+async def test_what_a_call_sets_aside_is_renewed_while_it_runs(pool: Pool) -> None:
+    """Three times before it runs out, so that one that fails is made up for."""
+    asleep, woken = asyncio.Queue[float](), asyncio.Semaphore(0)
+
+    async def sleep(seconds: float) -> None:
+        asleep.put_nowait(seconds)
+        await woken.acquire()
+
+    async def renew() -> None:
+        assert await asleep.get() == 10
+        woken.release()
+        asleep.put_nowait(await asleep.get())
+
+    async def lasts_to() -> datetime:
+        row = await (await _run(pool, "SELECT expires_at FROM reservations")).fetchone()  # type: ignore[attr-defined]
+        return row["expires_at"]  # type: ignore[no-any-return]
+
+    daily = DailyBudgets(Decimal("0.05"), {})
+    budgets = PostgresBudgets(pool, daily, PRICED, sleep=sleep, lasts=30)
+    async with asyncio.timeout(AT_LAST), budgets.call("t", "1"):
+        first = await lasts_to()
+        await renew()
+        renewed = await lasts_to()
+        assert first < renewed
+        async with meanwhile(pool, "SELECT FROM reservations FOR UPDATE"):
+            cancelled = await waits(pool, renew())
+            await _run(pool, _CANCEL)
+            await cancelled
+        assert await lasts_to() == renewed
+        await renew()
+        assert renewed < await lasts_to()
+
+
 async def test_what_another_decides_about_is_not_reminded_of(
     pool: Pool, log: PostgresChangeLog
 ) -> None:
@@ -332,7 +370,7 @@ async def test_a_job_that_its_worker_ends_just_now_is_not_taken_over(
 
 async def _run(pool: Pool, statement: str) -> object:
     async with pool.connection() as conn:
-        return await conn.execute(statement)  # type: ignore[arg-type]
+        return await conn.execute(statement)
 
 
 async def _ended(log: PostgresChangeLog, change: Change) -> None:

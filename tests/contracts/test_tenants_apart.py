@@ -19,7 +19,15 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.errors import InsufficientPrivilege
 
-from core.adapters.postgres.queries import Pool, connection, fetch_all, transaction
+from core.adapters.postgres.pool import open_pool
+from core.adapters.postgres.queries import (
+    ALL_TENANTS_ROLE,
+    Pool,
+    TenantConnection,
+    connection,
+    fetch_all,
+    transaction,
+)
 from core.domain.errors import ConfigurationError, InvalidInput
 from core.domain.tasks import in_name_of, over_all_tenants
 from tests.support.databases import SERVER_VARIABLE, of_owner
@@ -225,6 +233,49 @@ async def test_work_that_does_not_say_for_whom_it_is_sees_no_row(pool: Pool) -> 
     async with connection(pool) as conn:
         found = await conn.execute("SELECT name FROM tenant_skills ORDER BY name")
         assert [row["name"] for row in await found.fetchall()] == ["", "a"]
+
+
+_SHOWN = """
+SELECT current_setting('skill_worker.tenant') AS tenant, current_setting('role') AS role,
+       current_setting('skill_worker.over_tenants', true) AS over
+"""
+
+
+async def _shown(pool: Pool) -> dict[str, object]:
+    async with connection(pool) as conn:
+        row = await (await conn.execute(_SHOWN)).fetchone()
+    assert row is not None
+    return row
+
+
+async def test_all_tenants_are_a_role_of_a_worker_and_a_setting_of_the_owner(
+    database: str, pool: Pool
+) -> None:
+    unset = (await _shown(pool))["over"]
+    with in_name_of("t"):
+        assert await _shown(pool) == {"tenant": "t", "role": "none", "over": unset}
+    assert await _shown(pool) == {"tenant": "", "role": ALL_TENANTS_ROLE, "over": unset}
+    async with open_pool(of_owner(database)) as owners:
+        role = (await _shown(owners))["role"]
+        with in_name_of("t"):
+            assert await _shown(owners) == {"tenant": "t", "role": role, "over": "off"}
+        assert await _shown(owners) == {"tenant": "", "role": role, "over": "on"}
+
+
+async def test_a_session_keeps_its_tenant_until_something_breaks(database: str) -> None:
+    """What set it is undone by a rollback, and a session must not pass for what it is no more."""
+    async with open_pool(database, max_size=1) as pool:
+        await _shown(pool)
+        with in_name_of("t"):
+            async with transaction(pool) as conn:
+                await conn.execute("SELECT")
+            async with connection(pool) as conn:
+                assert isinstance(conn, TenantConnection)
+                assert conn.tenant == "t"
+        await _shown(pool)
+        with in_name_of("t"):
+            await _disturb(pool, 2)
+            assert (await _shown(pool))["tenant"] == "t"
 
 
 async def _disturb(pool: Pool, way: int) -> None:

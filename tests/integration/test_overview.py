@@ -59,7 +59,7 @@ async def test_before_the_first_feedback_all_is_there_and_idle(app: App) -> None
     assert set(found.checks.values()) == {"ok"}
     assert {"database", "skill_api", "model"} <= set(found.checks)
     assert (len(found.today.buckets), len(found.month.buckets)) == (96, 30)
-    assert found.month.step_seconds == 24 * 60 * 60
+    assert (found.today.step_seconds, found.month.step_seconds) == (15 * 60, 24 * 60 * 60)
     assert found.workers == ()
     assert found.spent == ()
 

@@ -26,7 +26,12 @@ from core.adapters.postgres.queries import (
 )
 from core.adapters.postgres.reads import PostgresReader
 from core.adapters.postgres.runs import PostgresJournal
-from core.domain.errors import ConfigurationError, DatabaseDown, InvalidInput
+from core.domain.errors import (
+    ConfigurationError,
+    DatabaseDown,
+    InvalidInput,
+    SkillWorkerError,
+)
 from core.domain.models import NO_USAGE, RunEvent, Usage
 from tests.support.databases import alter
 from tests.support.waiting import SOON, wait_until
@@ -36,6 +41,12 @@ async def one(pool: Pool, statement: str) -> object:
     async with connection(pool) as conn:
         (row,) = await (await conn.execute(statement)).fetchall()
         return next(iter(row.values()))
+
+
+async def execute_text(pool: Pool, *statements: str) -> None:
+    async with connection(pool) as conn:
+        for statement in statements:
+            await conn.execute(statement.encode())
 
 
 async def test_times_are_in_utc_whatever_the_server_says(database: str) -> None:
@@ -76,6 +87,16 @@ async def test_a_migration_under_a_worker_costs_each_connection_one_statement(
         for _ in range(10):  # from the fifth time on it is prepared
             await fetch_one(pool, "inbox.get", id="x")
         alter(database, "ALTER TABLE feedback ADD COLUMN later text")
+        with pytest.raises(DatabaseDown, match="prepare a statement anew"):
+            await fetch_one(pool, "inbox.get", id="x")
+        assert await fetch_one(pool, "inbox.get", id="x") is None
+
+
+async def test_a_statement_that_the_server_forgot_costs_one_statement(database: str) -> None:
+    async with open_pool(database, max_size=1) as pool:
+        for _ in range(10):  # from the fifth time on it is prepared
+            await fetch_one(pool, "inbox.get", id="x")
+        await execute_text(pool, "DO $$ BEGIN EXECUTE 'DEALLOCATE ALL'; END $$")
         with pytest.raises(DatabaseDown, match="prepare a statement anew"):
             await fetch_one(pool, "inbox.get", id="x")
         assert await fetch_one(pool, "inbox.get", id="x") is None
@@ -125,6 +146,28 @@ async def test_errors_are_the_programs_own(
 ) -> None:
     with pytest.raises(error):
         await one(pool, statement)
+
+
+async def test_a_connection_that_cannot_be_had_is_the_programs_own_error(database: str) -> None:
+    async with open_pool(database) as pool:
+        await pool.close()
+        with pytest.raises(DatabaseDown):
+            await one(pool, "SELECT 1")
+
+
+async def test_what_fails_as_a_connection_goes_back_is_the_programs_own_error(
+    database: str,
+) -> None:
+    """A transaction that the block left open is committed then; the connection is not lost."""
+    async with open_pool(database, max_size=1) as pool:
+        with pytest.raises(SkillWorkerError, match="refused a statement"):
+            await execute_text(
+                pool,
+                "BEGIN",
+                "CREATE TEMP TABLE once (n int UNIQUE DEFERRABLE INITIALLY DEFERRED)",
+                "INSERT INTO once VALUES (1), (1)",
+            )
+        assert await one(pool, "SELECT 1") == 1
 
 
 @pytest.mark.parametrize("kind", [transaction, writing])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -21,14 +23,17 @@ from core.domain.models import (
     DecisionTable,
     InputColumn,
     Kind,
+    KnowledgeItem,
     Operation,
     Origin,
     OutputColumn,
     SkillFile,
 )
 from core.domain.models.views import Cause, Made
+from core.domain.ports import ChangeLog, Lineage
 from core.entrypoints.service.items import Provenance, Source
 from core.entrypoints.service.provenance import (
+    LARGE,
     MAX_LINES,
     MAX_TEXT,
     OLDER,
@@ -42,6 +47,7 @@ from core.entrypoints.service.provenance import (
 )
 from core.testing.skill_store import MemorySkillStore
 from tests.contracts.suites.knowledge_past import carry, step
+from tests.support.sessions import Asked
 
 UNITS = st.lists(st.sampled_from("abcde"), max_size=8).map(tuple)
 PLAIN = Provenance(kind=Kind.MEMORY, id="m", tenant_id="t", path="memory.txt")
@@ -221,6 +227,22 @@ def test_a_table_that_cannot_be_read_is_followed_line_by_line() -> None:
     assert [part[3] for part in parts(told)] == [1, 2, 1]
     broken_once = follow([made(1), made(2)], ["<a>", rule(("> 1", "kim"))], TABLE)
     assert parts(broken_once) == [(1, 1, Source.OLDER, None)]
+
+
+@pytest.mark.parametrize(("more", "lets_others"), [(0, False), (1, True)])
+async def test_while_a_large_text_is_followed_other_calls_go_on(
+    more: int, lets_others: bool
+) -> None:
+    content = "x" * (LARGE + more)
+    item = KnowledgeItem(
+        id="m", kind=Kind.MEMORY, tenant_id="t", agent_id="a", name="m", content=content
+    )
+    lineage, log = Asked(made=[]), Asked(blobs={})
+    other = asyncio.create_task(asyncio.sleep(0))
+    told = await provenance_of(item, {}, None, cast("Lineage", lineage), cast("ChangeLog", log))
+    assert (told.lines, [part.source for part in told.parts]) == ((content,), [Source.OTHERS])
+    assert other.done() is lets_others
+    await other
 
 
 async def traced(

@@ -110,6 +110,14 @@ async def test_what_was_made_later_is_not_created_again() -> None:
         ),
         ([FIRST, change("a\nb", "a\nb\nc", number=9)], change("a\nb\nc", None), "c", False),
         ([change(None, "a", number=9)], change("a", None), None, False),
+        ([change(None, "a", number=9)], change("a", "a\nc"), "c\na", False),
+        (
+            [change(None, "a", number=1), change("a", "B", number=9)], change("B", "B\nc"),
+            "B\nc", False,
+        ),
+        (
+            [FIRST, change("a\nb", "a\nB", number=9)], change("a\nB", "A\nB\nc"), "a\nB\nc", True,
+        ),
     ],
 )  # fmt: skip
 async def test_of_an_edit_stands_what_no_later_word_has_set(
@@ -128,6 +136,21 @@ async def test_of_an_edit_stands_what_no_later_word_has_set(
     if not is_as_asked:
         assert (found.change.operation, found.overtaken_by) == (UPDATE, word(9))
         assert found.change.content_hash != made.content_hash
+
+
+async def test_a_memory_goes_if_nothing_said_later_is_left_in_it() -> None:
+    added = change("a\nb", "a\nb\nc", number=9)
+    taken_off = change("a\nb\nc", "a\nb", number=10, origin=Origin.PERSON)
+    made = change("a\nb", None)
+    assert await settled(made, [word(9)], FIRST, added, taken_off) == Settled(made, {})
+
+
+async def test_what_was_said_again_later_is_added_to_but_not_rewritten() -> None:
+    again = word(9, change_id=None)
+    rewritten = await settled(change("a\nb", "a\nB"), [again], FIRST)
+    assert (rewritten.is_whole, rewritten.overtaken_by) == (True, again)
+    added = change("a\nb", "a\nb\nc")
+    assert await settled(added, [again], FIRST) == Settled(added, {})
 
 
 async def test_a_later_deletion_or_another_whole_stands() -> None:
@@ -163,7 +186,7 @@ OTHER = {"gone": Snapshot(content="Refunds are paid within 3 days", name="Refund
 async def test_what_was_done_away_with_later_elsewhere_does_not_come_back(
     kind: Kind, after: str | None, more: dict[str, object], is_gone: bool
 ) -> None:
-    made = change(None, after, kind, operation=CREATE, **more)
+    made = change(None, after, kind, 0, operation=CREATE, **more)
     found = await settled(made, [word(8, "other", **OTHER), word(9, "other", gone=None)])
     assert found.is_whole is is_gone
     assert found.overtaken_by == (word(8, "other", **OTHER) if is_gone else None)

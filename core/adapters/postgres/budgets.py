@@ -165,7 +165,7 @@ class PostgresBudgets:
     async def _renew(self, call_id: str) -> None:
         """Renew the reservation until cancelled."""
         while True:
-            await asyncio.sleep(self._lasts / 3)
+            await self._sleep(self._lasts / 3)
             with suppress(DatabaseDown):
                 await execute(self._pool, "budgets.renew", id=call_id, lasts=self._lasts)
 

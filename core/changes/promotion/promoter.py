@@ -261,9 +261,7 @@ class Promoter:
     async def _promoted(self, item: _Ours, change: Change) -> Origin:
         """Return what the last promotion of an item has promoted."""
         digest = change.key.split(":")[1]
-        if digest == ABSENT:
-            return Origin(None, is_known=True)
-        if digest == state_hash(change.after):
+        if digest == state_hash(change.after):  # both are absent after a deletion
             stored = StoredStates(self.target.changes)
             return Origin(await stored.read(change.after), is_known=True)
         versions = await self._versions(item)

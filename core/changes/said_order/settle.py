@@ -145,8 +145,6 @@ def _memory(before: State, after: State | None, history: _History) -> _Made:
     lines, left = settled(_units(before), _units(after), later, plain)
     text = "".join(lines).removesuffix("\n")
     reach = before.reach if after is None or _sets_reach(history) else after.reach
-    if after is not None and text == after.text:
-        return _Made(replace(after, reach=reach))
     made = replace(before, text=text, name=memory_name(text), reach=reach)
     return _Made(made if text else None, left)
 
@@ -186,8 +184,6 @@ def _table(before: State, after: State | None, history: _History) -> _Made | Non
         if after is None and not later.has_set_a_row(before.text):
             return _Made(None)
         text, left = settled_table(before.text, _text(after), later)
-        if after is not None and text == after.text:
-            return _Made(after)
         return _Made(replace(before, text=text, name=parse_xml(text).name), left)
     except RuleInvalid:
         return None

@@ -255,7 +255,7 @@ def _parts(owners: Sequence[int], made: Sequence[Made]) -> Iterator[Part]:
 
 MAX_CHANGES = 100
 MAX_BYTES = 8 * 2**20  # of all states together
-_LARGE = 20_000  # bytes above which tracing goes to a thread, so as not to block other calls
+LARGE = 20_000  # bytes above which tracing goes to a thread, so as not to block other calls
 
 
 async def provenance_of(
@@ -275,7 +275,7 @@ async def provenance_of(
     steps = steps_of(made, [_hashes(pair, path) for pair in trees], now.files[path].sha256)
     data = await _data(steps, [*chain(*trees), now], path, changes)
     plain = Provenance(kind=item.kind, id=item.id, tenant_id=item.tenant_id, path=path)
-    if sum(map(len, data.values())) > _LARGE:
+    if sum(map(len, data.values())) > LARGE:
         return await asyncio.to_thread(followed, plain, made, steps, data)
     return followed(plain, made, steps, data)
 
