@@ -138,3 +138,32 @@ async def test_what_is_reviewed_comes_to_what_it_comes_to_without_review(
                 assert found.pop(kind) == lines
             assert not found
             assert reviewer.chosen >= 3
+
+
+class InOrder(Reviewer):
+    """Decides first about what was said at these places."""
+
+    def __init__(self, app: App, first: Sequence[int]) -> None:
+        super().__init__(app, random.Random(0))
+        self._first = [*first]
+
+    def _next(self, waiting: list[Change]) -> Change:
+        places = {self._place(change): change for change in waiting}
+        found = next((places[at] for at in self._first if at in places), None)
+        return found or waiting[0]
+
+
+async def test_what_repeats_a_row_holds_no_rows_of_others(
+    server: str, template: str, tmp_path: Path
+) -> None:
+    said = pieces(["approval"])
+    with fresh_database(server, template) as database:
+        expected = await without_review(database, tmp_path, said)
+    with fresh_database(server, template) as database:
+        settings = settings_of(database, tmp_path, review_policy="all")
+        async with open_app(settings, model=True, offline=True) as app:
+            await app.stores.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="주문 담당"))
+            await app.stores.inbox.add("test", said)
+            await work(app, 4)
+            await InOrder(app, (1, 5, 0, 2)).decide_all()
+            assert await known(app) == expected
