@@ -256,6 +256,14 @@ async def test_a_case_that_is_corrected_is_retired_and_not_broken() -> None:
     assert (tried.change.retires, ids(tried.broken)) == (("c",), ["d"])
 
 
+async def test_a_deletion_that_leaves_what_was_set_later_takes_the_other_cases_along() -> None:
+    asked = MemoryRequest(operation=DELETE, target_id="m")
+    own, other = old("c", "recall", "soon"), old("d", item_id="n")
+    judge = Judge({"c": (True, False), "d": (True, False)}, (own, other))
+    tried = await judge.of(change(request=asked))
+    assert (tried.change.retires, ids(tried.broken)) == (("c",), ["d"])
+
+
 async def test_of_many_broken_cases_ten_are_told_and_how_many_more() -> None:
     cases = [old(f"c{n}") for n in range(12)]
     tried = await Judge({case.id: (True, False) for case in cases}, cases).of(change())

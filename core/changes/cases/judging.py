@@ -82,6 +82,8 @@ class Corrections:
             return False
         if isinstance(change.request, RestoreRequest):
             return True  # a person brings back a state with the cases that it had
+        if change.request is not None and change.request.operation is Operation.DELETE:
+            return True  # of a deletion that comes late stays what was set later, with its cases
         said = self._stated.get(asks(older.body))
         if said is not None and said != expects(older.body):
             return self._is_meant(older)
