@@ -163,7 +163,7 @@ async def test_what_another_reviewer_moved_is_shown_anew_and_then_approved(
     await console.say(tenant, "desk", "배송 지역이 제주이면 배송비는 3000원을 받는다")
     await console.approve(await _only(console, tenant))
     await console.say(tenant, "desk", "배송 지역이 부산이면 배송비는 1000원을 받는다")
-    await console.say(tenant, "desk", "배송 지역이 서울이면 배송비는 받지 않는다")
+    await console.say(tenant, "desk", "배송 지역이 서울이면 배송비는 2000원을 받는다")
     last, first = [c for c in await console.changes(tenant) if c["status"] == "held"]
     assert first["target_id"] == last["target_id"]
     await page.goto(f"{console.base}/console/review?id={last['id']}")

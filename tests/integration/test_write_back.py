@@ -319,7 +319,7 @@ async def test_three_hundred_pieces_with_kills_end_equal_to_us(
             cwd=Path(__file__).parents[2],
             stderr=asyncio.subprocess.DEVNULL,
         )
-        end = len(world.platform.calls) + 15 + 9 * run  # there are some 300 calls in all
+        end = len(world.platform.calls) + 10 + 5 * run  # there are some 200 calls in all
 
         def kill(call: int, worker: asyncio.subprocess.Process = worker, end: int = end) -> None:
             if call == end and worker.returncode is None:
