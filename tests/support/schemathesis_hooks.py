@@ -19,7 +19,8 @@ SAID_IN_WORDS = re.compile(
     r"|the query holds no words to look for$|a time and a version were given$"
     r"|(content|id|tenant_id|name|reason) is blank$|agent_ids names no agent$"
     r"|agent_ids is blank$|data should be valid base64|there is no (skill named|kind) "
-    r"|no agent is named$"
+    r"|no agent is named$|are two lists: ask for one of them$"
+    r"|the check \w+ is not for \w+, which has "
 )
 _ids = {name: itertools.cycle(ids) for name, ids in json.loads(os.environ[KNOWN]).items()}
 _turn = itertools.count()
