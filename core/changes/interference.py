@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Protocol
 
 from core.decision_table import parse_tables
@@ -11,6 +11,7 @@ from core.domain.errors import LeaseLost, RuleInvalid, SkillWorkerError
 from core.domain.hashing import text_hash
 from core.domain.messages import Message
 from core.domain.models import (
+    Bundle,
     Change,
     Finding,
     Kind,
@@ -137,12 +138,9 @@ class Interference:
         bundle = await self._skills.read(change.target_id, change.tenant_id)
         if bundle is None or change.after is None:
             return None
-        before = {path: decoded(file.data) for path, file in bundle.files.items()}
+        size = sum(len(file.data) for file in bundle.files.values())
         kept = change.after.files or {}
-        after = {path: text for path, text in before.items() if path in kept}
-        after |= {path: new for path, (_, new) in added.items() if path in kept}
-        name = change.target_name
-        return read_skill(name, name, before), read_skill(name, name, after)
+        return await aside(size, _skills, change.target_name, bundle, kept, added)
 
     async def nearest(self, change: Change, before: Item, after: Item) -> list[Item]:
         """Return the nearest others of the agent and of its tenant, of each kind best first."""
@@ -189,6 +187,14 @@ def _is_revised(change: Change) -> bool:
         return False
     has_states = change.before is not None and change.after is not None
     return has_states and change.kind in {Kind.SKILL, Kind.DMN_RULE}
+
+
+def _skills(name: str, bundle: Bundle, kept: Container[str], added: Added) -> tuple[Item, Item]:
+    """Return a skill as it stands, and with the files that are kept and what is added."""
+    before = {path: decoded(file.data) for path, file in bundle.files.items()}
+    after = {path: text for path, text in before.items() if path in kept}
+    after |= {path: new for path, (_, new) in added.items() if path in kept}
+    return read_skill(name, name, before), read_skill(name, name, after)
 
 
 def _tables(change: Change) -> tuple[Item, Item] | None:
