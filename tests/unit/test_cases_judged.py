@@ -256,7 +256,7 @@ async def test_a_case_that_is_corrected_is_retired_and_not_broken() -> None:
     assert (tried.change.retires, ids(tried.broken)) == (("c",), ["d"])
 
 
-async def test_a_deletion_that_leaves_what_was_set_later_takes_the_other_cases_along() -> None:
+async def test_a_late_deletion_takes_the_cases_of_what_it_deletes_along() -> None:
     asked = MemoryRequest(operation=DELETE, target_id="m")
     own, other = old("c", "recall", "soon"), old("d", item_id="n")
     judge = Judge({"c": (True, False), "d": (True, False)}, (own, other))
