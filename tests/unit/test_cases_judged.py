@@ -405,6 +405,10 @@ async def test_a_deletion_that_fits_another_item_better_is_told(
     assert tried.change.breaks == tuple(ids(tried.broken))
     for one in tried.broken:
         assert (one.why.code, dict(one.why.parameters)) == ("case.other_meant", {"other": other})  # type: ignore[attr-defined]
+    # So is one that comes late, of which later words leave a part.
+    asked = MemoryRequest(operation=DELETE, target_id="m")
+    late = change(feedback_content=said, candidate_content="", request=asked)
+    assert ids((await judge.of(late)).broken) == ids(tried.broken)
     # What a candidate says counts before the whole of the feedback.
     narrowed = gone.model_copy(update={"candidate_content": "the words of it"})
     judge.asked.clear()

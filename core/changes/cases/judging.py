@@ -82,8 +82,8 @@ class Corrections:
             return False
         if isinstance(change.request, RestoreRequest):
             return True  # a person brings back a state with the cases that it had
-        if change.request is not None and change.request.operation is Operation.DELETE:
-            return True  # of a deletion that comes late stays what was set later, with its cases
+        if _is_deletion(change):
+            return True  # of one that comes late stays what was set later, with its cases
         said = self._stated.get(asks(older.body))
         if said is not None and said != expects(older.body):
             return self._is_meant(older)
@@ -192,6 +192,13 @@ class Corrections:
     def _before(self) -> DecisionTable | None:
         state = self._change.before
         return parse_xml(state.content) if state is not None else None
+
+
+def _is_deletion(change: Change) -> bool:
+    """Whether a change deletes its item, or what later words leave of it."""
+    asked = change.request
+    is_asked = asked is not None and asked.operation is Operation.DELETE
+    return change.after is None or is_asked
 
 
 def _names(text: str, value: str) -> bool:
@@ -304,7 +311,7 @@ class CaseGate:
         feedback names nothing.
         """
         said = change.candidate_content or change.feedback_content
-        if change.after is not None or not said.strip():
+        if not _is_deletion(change) or not said.strip():
             return ()
         wanted = CaseFilter(tenant_id=change.tenant_id, kind=change.kind, item_id=change.target_id)
         known, _ = await self.cases.page(wanted, limit=MOST_IN_REACH, cursor=None)
