@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from core.changes.gate.drafts import repeated
-from core.changes.said_order.settle import Settled, named, repeated_parts, settle
+from core.changes.said_order.settle import GONE, Settled, named, repeated_parts, settle
 from core.domain.hashing import memory_name, state_hash
 from core.domain.models import (
     Change,
@@ -268,6 +268,19 @@ async def test_what_was_repeated_as_a_whole_holds_no_rows_of_after_it(
     found = await settled(made, [word(9, change_id=None, says=says)], first, added)
     assert found.change.after is not None
     assert rows_of(found.change.after.content)["r2"][1] == f'"{of_later}"'
+
+
+DELETED = RuleRequest(operation=DELETE, target_id="m")
+DELETED_IN_PART = change(table(BASE), table(ONE), RULE, 9, request=DELETED)
+OVERTAKEN = word(9, change_id=None, units=(GONE,))
+
+
+@pytest.mark.parametrize(("steps", "says"), [((DELETED_IN_PART,), word(9)), ((), OVERTAKEN)])
+async def test_what_was_said_before_a_deletion_is_gone_though_rows_are_left(
+    steps: Sequence[Change], says: LaterWord
+) -> None:
+    made = change(table(ONE), table({**ONE, "r2": WANTED["r2"]}), RULE)
+    assert (await settled(made, [says], LEARNT, *steps)).is_whole
 
 
 async def test_of_a_deleted_table_stay_the_rows_that_were_set_later() -> None:

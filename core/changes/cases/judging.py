@@ -82,7 +82,7 @@ class Corrections:
             return False
         if isinstance(change.request, RestoreRequest):
             return True  # a person brings back a state with the cases that it had
-        if _is_deletion(change):
+        if _deletes(change):
             return True  # of one that comes late stays what was set later, with its cases
         said = self._stated.get(asks(older.body))
         if said is not None and said != expects(older.body):
@@ -194,11 +194,9 @@ class Corrections:
         return parse_xml(state.content) if state is not None else None
 
 
-def _is_deletion(change: Change) -> bool:
+def _deletes(change: Change) -> bool:
     """Whether a change deletes its item, or what later words leave of it."""
-    asked = change.request
-    is_asked = asked is not None and asked.operation is Operation.DELETE
-    return change.after is None or is_asked
+    return change.after is None or change.is_deletion
 
 
 def _names(text: str, value: str) -> bool:
@@ -311,7 +309,7 @@ class CaseGate:
         feedback names nothing.
         """
         said = change.candidate_content or change.feedback_content
-        if not _is_deletion(change) or not said.strip():
+        if not _deletes(change) or not said.strip():
             return ()
         wanted = CaseFilter(tenant_id=change.tenant_id, kind=change.kind, item_id=change.target_id)
         known, _ = await self.cases.page(wanted, limit=MOST_IN_REACH, cursor=None)

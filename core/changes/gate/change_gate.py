@@ -16,7 +16,7 @@ from core.changes.gate.drafts import locked, prepare, when_free
 from core.changes.gate.records import finish, look_outside
 from core.changes.gate.screening import codes_of, masked_request, screened
 from core.changes.policy.review_policy import asked_change
-from core.changes.said_order.settle import settle
+from core.changes.said_order.settle import GONE, settle
 from core.domain.errors import (
     AlreadyExists,
     ArtifactInvalid,
@@ -286,6 +286,8 @@ class ChangeGate:
                 "change.overtaken", change, by=word.feedback_id, by_change=word.change_id
             )
             await self._deps.journal.emit(event)
+            if change.feedback_id is not None and change.is_deletion:
+                await self._deps.duplicate_waiters.note(change, [GONE])
         return receipts.overtaken_receipt(change, word)
 
     async def _hold(self, change: Change, blobs: Mapping[str, bytes]) -> Receipt:

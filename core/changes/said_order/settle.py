@@ -27,6 +27,8 @@ from core.domain.ports import ChangeLog, Steps
 from core.knowledge.duplicates import Known, evidence
 
 Blobs = Mapping[str, bytes]
+# What a deletion leaves that later words overtook as a whole: all that was said before it is gone.
+GONE = ("gone",)
 
 
 @dataclass(frozen=True)
@@ -105,11 +107,15 @@ class _History:
 
     @property
     def replaces_all(self) -> bool:
-        """Whether a later step deleted the target or put something else in its whole place."""
+        """Whether a later word deleted the target or put something else in its whole place.
+
+        A deletion too of which words said later still left some, or all.
+        """
+        later = filter(self.is_later, self.steps)
         return any(
-            self.is_later(step) and step.before is not None and is_whole(step)
-            for step in self.steps
-        )
+            step.before is not None and (is_whole(step) or step.change.is_deletion)
+            for step in later
+        ) or any(GONE in (word.units or ()) for word in self.repeats)
 
 
 @dataclass(frozen=True)

@@ -284,6 +284,11 @@ class Change(Model):
         return (self.reverts,) if self.reverts is not None else self.retracts
 
     @property
+    def is_deletion(self) -> bool:
+        """Whether it was asked for as a deletion, whatever later words leave of it."""
+        return self.request is not None and self.request.operation is Operation.DELETE
+
+    @property
     def listed_by(self) -> tuple[Lister, ...]:
         """The other agents that listed the skill whose deletion was asked for."""
         return self.request.listed_by if self.request else ()
