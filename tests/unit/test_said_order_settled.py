@@ -327,11 +327,11 @@ R1_PARTS = [("cell", "r1", "in amount"), ("cell", "r1", "out who")]
 
 
 @pytest.mark.parametrize(
-    ("asked", "rows", "parts"),
+    ("asked", "rows", "parts", "is_all"),
     [
-        ({"rule": RuleDraft(rows=(R1,))}, ONE, None),
-        ({"rule": RuleDraft(rows=(R1,))}, {**ONE, "r2": WANTED["r2"]}, R1_PARTS),
-        ({"document": table(ONE)}, {**ONE, "r2": WANTED["r2"]}, None),
+        ({"rule": RuleDraft(rows=(R1,))}, ONE, R1_PARTS, True),
+        ({"rule": RuleDraft(rows=(R1,))}, {**ONE, "r2": WANTED["r2"]}, R1_PARTS, False),
+        ({"document": table(ONE)}, {**ONE, "r2": WANTED["r2"]}, [], True),
     ],
     ids=["all its rows", "one of two rows", "a document"],
 )
@@ -340,6 +340,7 @@ def test_a_table_is_repeated_as_a_whole_by_who_creates_all_its_rows(
     asked: dict[str, object],
     rows: dict[str, tuple[str, str, str]],
     parts: object,
+    is_all: bool,
     operation: Operation,
 ) -> None:
     target = None if operation is CREATE else "m"
@@ -348,5 +349,4 @@ def test_a_table_is_repeated_as_a_whole_by_who_creates_all_its_rows(
     )
     made = change(table(rows), table(rows), RULE, request=request, feedback_id="f")
     assert repeated_parts(made) == parts
-    whole = parts is None and operation is CREATE
-    assert repeated(made) == (None if whole else parts or ())
+    assert repeated(made) == (None if is_all and operation is CREATE else parts)

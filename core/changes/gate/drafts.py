@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.screening import found_in
 from core.changes.policy.review_policy import named_briefly, required_review
-from core.changes.said_order.settle import repeated_parts
+from core.changes.said_order.settle import repeated_parts, states_every_row
 from core.changes.steps import StoredStates
 from core.domain.errors import InvalidInput, Refused, Repeated, Stale, TargetBusy
 from core.domain.hashing import ABSENT, content_hash, request_digest, sha256, state_hash
@@ -222,9 +222,7 @@ def repeated(change: Change) -> Sequence[Sequence[str]] | None:
 
     A table with rows of others is not repeated as a whole by whoever states some of them.
     """
-    parts = repeated_parts(change)
-    is_all = parts is None or change.kind is not Kind.DMN_RULE
-    return None if is_all and says_all(change) else parts or ()
+    return None if says_all(change) and states_every_row(change) else repeated_parts(change)
 
 
 def again(change: Change, request: ChangeRequest, prepared: Prepared) -> Change:

@@ -232,19 +232,20 @@ def _with(
     )
 
 
-def repeated_parts(change: Change) -> Sequence[Sequence[str]] | None:
-    """Return the parts of its target that a change without effect states; of tables only.
+def repeated_parts(change: Change) -> Sequence[Sequence[str]]:
+    """Return the parts of its target that a change without effect states; of tables only."""
+    if isinstance(change.request, RuleRequest) and change.after is not None:
+        return stated(change.request, change.after.content)
+    return ()
 
-    None of a table of which it states every row.
-    """
+
+def states_every_row(change: Change) -> bool:
+    """Whether a change without effect states all rows of its table; true of all other items."""
     asked = change.request
-    if not isinstance(asked, RuleRequest) or change.after is None:
-        return ()
-    if asked.document:
-        return None
-    parts = stated(asked, change.after.content)
+    if not isinstance(asked, RuleRequest) or asked.document or change.after is None:
+        return True
     rows = {row.id for row in parse_xml(change.after.content).rows}
-    return None if rows <= {part[1] for part in parts} else parts
+    return rows <= {part[1] for part in repeated_parts(change)}
 
 
 def named(word: LaterWord) -> dict[str, str]:
