@@ -24,6 +24,7 @@ from core.domain.models import (
     RuleDraft,
     RuleRequest,
     Scope,
+    SkillRequest,
     Snapshot,
 )
 from core.domain.ports import ChangeLog, Steps
@@ -213,6 +214,15 @@ async def test_names_that_were_set_later_stay_on_a_list_or_off_it(
         assert found.change.after is not None
         assert found.change.after.content == result
         assert [left in said for said in found.change.warnings] == ([True] if left else [])
+
+
+async def test_a_skill_that_was_taken_off_later_takes_no_other_name_along() -> None:
+    """Its deletion was asked for, and others list it too: it is a change of the list."""
+    asked = SkillRequest(operation=DELETE, target_id="b")
+    off = change("a\nb", "a", Kind.AGENT_SKILLS, 9, request=asked)
+    made = change("a", "a\nc", Kind.AGENT_SKILLS)
+    first = change(None, "a\nb", Kind.AGENT_SKILLS, 1)
+    assert await settled(made, [word(9)], first, off) == Settled(made, {})
 
 
 async def test_reach_is_set_by_whoever_said_it_last() -> None:

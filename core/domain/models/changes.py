@@ -285,8 +285,12 @@ class Change(Model):
 
     @property
     def is_deletion(self) -> bool:
-        """Whether it was asked for as a deletion, whatever later words leave of it."""
-        return self.request is not None and self.request.operation is Operation.DELETE
+        """Whether its item was to be deleted, whatever later words leave of it.
+
+        Not where the deletion of a skill became a change of a list, which has other names.
+        """
+        asked = self.request is not None and self.request.operation is Operation.DELETE
+        return asked and self.kind is not Kind.AGENT_SKILLS
 
     @property
     def listed_by(self) -> tuple[Lister, ...]:
