@@ -222,7 +222,10 @@ async def test_a_skill_that_was_taken_off_later_takes_no_other_name_along() -> N
     off = change("a\nb", "a", Kind.AGENT_SKILLS, 9, request=asked)
     made = change("a", "a\nc", Kind.AGENT_SKILLS)
     first = change(None, "a\nb", Kind.AGENT_SKILLS, 1)
-    assert await settled(made, [word(9)], first, off) == Settled(made, {})
+    found = await settled(made, [word(9)], first, off)
+    assert found.is_whole is False
+    assert found.change.after is not None
+    assert found.change.after.content == "a\nc"
 
 
 async def test_reach_is_set_by_whoever_said_it_last() -> None:
