@@ -138,9 +138,8 @@ class Interference:
         bundle = await self._skills.read(change.target_id, change.tenant_id)
         if bundle is None or change.after is None:
             return None
-        size = sum(len(file.data) for file in bundle.files.values())
         kept = change.after.files or {}
-        return await aside(size, _skills, change.target_name, bundle, kept, added)
+        return await aside(bundle.size, _skills, change.target_name, bundle, kept, added)
 
     async def nearest(self, change: Change, before: Item, after: Item) -> list[Item]:
         """Return the nearest others of the agent and of its tenant, of each kind best first."""

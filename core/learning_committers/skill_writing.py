@@ -18,6 +18,7 @@ from core.domain.models import (
     SkillEdits,
     SkillRequest,
     SubmitContext,
+    folder_size,
 )
 from core.domain.ports import SkillAuthor, SkillStore
 from core.domain.tasks import aside
@@ -133,8 +134,7 @@ class SkillWriter:
         for a folder, ArtifactInvalid for an artifact.
         """
         if request.folder is not None:
-            size = sum(len(file.data) for file in request.folder.values())
-            return await aside(size, given_folder, request, base)
+            return await aside(folder_size(request.folder), given_folder, request, base)
         if request.artifact is not None:
             return await self._folder_of(request.artifact, request, base)
         if base is not None and guarded_mode(request) is not None:

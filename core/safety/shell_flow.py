@@ -151,8 +151,8 @@ class Flow(Words):
         if redirect.type == "herestring_redirect":
             return " ".join(self._value(one) for one in redirect.named_children)
         if redirect.type == "file_redirect" and self._text(redirect).lstrip("0").startswith("<"):
-            names = [self._value(one) for one in _destinations(redirect)]
-            return self._content(names[0]) if names else given
+            name = next(iter(_destinations(redirect)), None)
+            return given if name is None else self._content(self._value(name))
         return given
 
     def _written(self, redirect: Node, written: str) -> None:

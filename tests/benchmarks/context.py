@@ -121,11 +121,11 @@ async def _figures(
     asked: Mapping[int, Sequence[str]],
     target: float,
 ) -> list[Figure]:
-    return [
-        _figure(f"{name}, {number} sentence{'s' * (number > 1)} a task", size, taken, target)
-        for number, tasks in asked.items()
-        for taken in [await _both(context, search, tasks)]
-    ]
+    figures = []
+    for number, tasks in asked.items():
+        title = f"{name}, {number} sentence{'s' * (number > 1)} a task"
+        figures.append(_figure(title, size, await _both(context, search, tasks), target))
+    return figures
 
 
 def _figure(name: str, size: int, taken: tuple[list[float], list[float]], target: float) -> Figure:

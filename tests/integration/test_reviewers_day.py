@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,20 @@ async def without_review(
         await app.stores.inbox.add("test", said)
         await work(app)
         return await known(app)
+
+
+@asynccontextmanager
+async def under_review(
+    server: str, template: str, home: Path, said: list[NewFeedback]
+) -> AsyncIterator[App]:
+    """Open a program in which all that comes of what was said waits."""
+    with fresh_database(server, template) as database:
+        settings = settings_of(database, home, review_policy="all")
+        async with open_app(settings, model=True, offline=True) as app:
+            await app.stores.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="주문 담당"))
+            await app.stores.inbox.add("test", said)
+            await work(app, 4)
+            yield app
 
 
 class Reviewer:
@@ -125,19 +140,14 @@ async def test_what_is_reviewed_comes_to_what_it_comes_to_without_review(
     ]
     with fresh_database(server, template) as database:
         expected = await without_review(database, tmp_path, accepted)
-    with fresh_database(server, template) as database:
-        settings = settings_of(database, tmp_path, review_policy="all")
-        async with open_app(settings, model=True, offline=True) as app:
-            await app.stores.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="주문 담당"))
-            await app.stores.inbox.add("test", said)
-            await work(app, 4)
-            reviewer = Reviewer(app, random.Random(seed))
-            await reviewer.decide_all()
-            found = await known(app)
-            for kind, lines in expected.items():
-                assert found.pop(kind) == lines
-            assert not found
-            assert reviewer.chosen >= 3
+    async with under_review(server, template, tmp_path, said) as app:
+        reviewer = Reviewer(app, random.Random(seed))
+        await reviewer.decide_all()
+        found = await known(app)
+        for kind, lines in expected.items():
+            assert found.pop(kind) == lines
+        assert not found
+        assert reviewer.chosen >= 3
 
 
 class InOrder(Reviewer):
@@ -159,11 +169,6 @@ async def test_what_repeats_a_row_holds_no_rows_of_others(
     said = pieces(["approval"])
     with fresh_database(server, template) as database:
         expected = await without_review(database, tmp_path, said)
-    with fresh_database(server, template) as database:
-        settings = settings_of(database, tmp_path, review_policy="all")
-        async with open_app(settings, model=True, offline=True) as app:
-            await app.stores.agents.save(Agent(id=AGENT, tenant_id=TENANT, name="주문 담당"))
-            await app.stores.inbox.add("test", said)
-            await work(app, 4)
-            await InOrder(app, (1, 5, 0, 2)).decide_all()
-            assert await known(app) == expected
+    async with under_review(server, template, tmp_path, said) as app:
+        await InOrder(app, (1, 5, 0, 2)).decide_all()
+        assert await known(app) == expected

@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 
 from core.adapters.postgres.change_log import _parts as parts_of
 from core.adapters.postgres.change_log import change_of, change_row
+from core.adapters.postgres.inbox import read_feedback
 from core.adapters.postgres.job_worker import PauseWatch
 from core.adapters.postgres.jobs import Jobs
 from core.adapters.postgres.queries import (
@@ -26,7 +27,7 @@ from core.adapters.postgres.queries import (
     to_said,
     translated,
 )
-from core.adapters.postgres.runs import candidate_of, read_feedback
+from core.adapters.postgres.runs import candidate_of
 from core.adapters.postgres.saver import _check_messages as check_messages
 from core.adapters.postgres.unit_of_work import document_of, history_row, version_row
 from core.domain.errors import (

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import structlog
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
 from core.adapters.postgres.jobs import Jobs, Waiting
 from core.adapters.postgres.queries import (
@@ -20,12 +20,14 @@ from core.adapters.postgres.queries import (
     fetch_all,
     fetch_one,
     findings_json,
+    recalled,
     send,
     sql,
     to_said,
     transaction,
+    usage_of,
 )
-from core.adapters.postgres.runs import feedback_of, read_feedback, write_event
+from core.adapters.postgres.runs import write_event
 from core.domain import tracing
 from core.domain.errors import InvalidInput, LeaseLost, NotFound, Refused
 from core.domain.hashing import matching_prefix
@@ -51,6 +53,34 @@ from core.domain.observers import nobody, nowhere
 from core.domain.ports import NewId, Observer, Routes
 from core.domain.tasks import over_all_tenants
 from core.safety.masking import mask, masked_feedback
+
+_FEEDBACK = set(Feedback.model_fields) - {"usage"}
+# Stand-ins for columns that cannot be read. All others are safe by their type.
+_BLANK: dict[str, object] = {"agent_ids": (), "events": (), "trace": None}
+
+
+def feedback_of(row: DictRow) -> Feedback:
+    """Build feedback from a row; unreadable columns are left out and named in its error."""
+    feedback, problem = read_feedback(row)
+    if problem is None:
+        return feedback
+    return feedback.model_copy(update={"error": feedback.error or problem})
+
+
+def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
+    """Build feedback from a row without unreadable columns; return what is wrong with them too.
+
+    Internal columns are left out.
+    """
+    known = {key: value for key, value in row.items() if key in _FEEDBACK}
+    known["error"] = recalled(row["said"]).get(row["error"], row["error"])
+    try:
+        return Feedback.model_validate({**known, "usage": usage_of(row)}), None
+    except ValidationError as error:
+        bad = {str(problem["loc"][0]): problem["msg"] for problem in error.errors()}
+    blank = {column: _BLANK[column] for column in bad if column in _BLANK}
+    feedback = Feedback.model_validate({**known, **blank, "usage": usage_of(row)})
+    return feedback, "; ".join(f"column {name} cannot be read: {bad[name]}" for name in bad)
 
 
 async def end_feedback_of_change(conn: Connection, change_id: str, feedback_id: str | None) -> None:

@@ -7,8 +7,8 @@ from typing import LiteralString
 
 from psycopg.rows import DictRow
 
+from core.adapters.postgres.inbox import feedback_of
 from core.adapters.postgres.queries import Pool, connection, fetch_all, fetch_one, sql
-from core.adapters.postgres.runs import feedback_of
 from core.domain.errors import NotFound
 from core.domain.messages import Message
 from core.domain.models import (

@@ -51,34 +51,7 @@ from core.domain.ports import NewId, Observer, Routes
 
 log = structlog.get_logger(__name__)
 
-_FEEDBACK = set(Feedback.model_fields) - {"usage"}
 _CANDIDATE = set(Candidate.model_fields) - {"usage"}
-# Stand-ins for columns that cannot be read. All others are safe by their type.
-_BLANK: dict[str, object] = {"agent_ids": (), "events": (), "trace": None}
-
-
-def feedback_of(row: DictRow) -> Feedback:
-    """Build feedback from a row; unreadable columns are left out and named in its error."""
-    feedback, problem = read_feedback(row)
-    if problem is None:
-        return feedback
-    return feedback.model_copy(update={"error": feedback.error or problem})
-
-
-def read_feedback(row: DictRow) -> tuple[Feedback, str | None]:
-    """Build feedback from a row without unreadable columns; return what is wrong with them too.
-
-    Internal columns are left out.
-    """
-    known = {key: value for key, value in row.items() if key in _FEEDBACK}
-    known["error"] = recalled(row["said"]).get(row["error"], row["error"])
-    try:
-        return Feedback.model_validate({**known, "usage": usage_of(row)}), None
-    except ValidationError as error:
-        bad = {str(problem["loc"][0]): problem["msg"] for problem in error.errors()}
-    blank = {column: _BLANK[column] for column in bad if column in _BLANK}
-    feedback = Feedback.model_validate({**known, **blank, "usage": usage_of(row)})
-    return feedback, "; ".join(f"column {name} cannot be read: {bad[name]}" for name in bad)
 
 
 def candidate_of(row: DictRow) -> Candidate:

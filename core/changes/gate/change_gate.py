@@ -275,8 +275,10 @@ class ChangeGate:
 
     async def _note_repeated(self, change: Change) -> None:
         """Note that a piece repeats what is known: what was said before it changes that no more."""
+        if change.feedback_id is None:
+            return
         units = drafts.repeated(change)
-        if change.feedback_id is not None and (units is None or units):
+        if units is None or units:
             await self._deps.duplicate_waiters.note(change, units)
 
     async def _overtaken(self, change: Change, word: LaterWord) -> Receipt:

@@ -299,11 +299,11 @@ class Decisions:
     async def _ended_as_known(self, change: Change, why: str, because_of: Change | None) -> Change:
         if because_of is not None and not self._deps.dry_run:
             state = {"target_id": because_of.target_id, "after": because_of.after}
-            for feedback_id in (change.feedback_id, *await self._waiters(change)):
+            for feedback_id in filter(None, (change.feedback_id, *await self._waiters(change))):
                 said = change.model_copy(update={**state, "feedback_id": feedback_id})
+                # Only of a table may a piece say a part; all else that it says is known by now.
                 units = drafts.repeated(said) if said.kind is Kind.DMN_RULE else None
-                if feedback_id is not None:
-                    await self._deps.duplicate_waiters.note(said, units, by=because_of.id)
+                await self._deps.duplicate_waiters.note(said, units, by=because_of.id)
         return await self._end(change, why, "change.known_by_now")
 
     async def _end(self, change: Change, why: str, event_name: str) -> Change:

@@ -36,6 +36,7 @@ from core.domain.models import (
     SkillRequest,
     Snapshot,
     SubmitContext,
+    folder_size,
 )
 from core.domain.models.audit import ERASED
 from core.domain.models.installed import Published
@@ -222,7 +223,8 @@ def repeated(change: Change) -> Sequence[Sequence[str]] | None:
 
     A table with rows of others is not repeated as a whole by whoever states some of them.
     """
-    return None if says_all(change) and states_every_row(change) else repeated_parts(change)
+    parts = repeated_parts(change)
+    return None if says_all(change) and states_every_row(change, parts) else parts
 
 
 def again(change: Change, request: ChangeRequest, prepared: Prepared) -> Change:
@@ -334,10 +336,8 @@ def restored(
 
 async def digest(request: ChangeRequest) -> str:
     """Return the request's digest; a folder may be megabytes."""
-    given = getattr(request, "folder", None)
-    if not given:
-        return request_digest(request)
-    return await aside(sum(len(file.data) for file in given.values()), request_digest, request)
+    size = folder_size(getattr(request, "folder", None))
+    return await aside(size, request_digest, request)
 
 
 async def prepare(request: ChangeRequest, context: SubmitContext, deps: GateDeps) -> Prepared:

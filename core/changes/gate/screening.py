@@ -21,6 +21,7 @@ from core.domain.models import (
     RestoreRequest,
     ScreenSeverity,
     SkillRequest,
+    folder_size,
 )
 from core.domain.models.findings import LOOK_FAILED
 from core.domain.ports import (
@@ -102,13 +103,9 @@ async def masked_request(request: ChangeRequest, screen: Screen | None) -> Chang
     if screen is None or screen.keeps_raw or isinstance(request, RestoreRequest):
         return request
     plain = request if isinstance(request, MemoryRequest) and not request.cases else None
-    made = _masked(plain) if plain else await aside(_size(request), masked_model, request)
+    size = folder_size(request.folder if isinstance(request, SkillRequest) else None)
+    made = _masked(plain) if plain else await aside(size, masked_model, request)
     return made if screen.mask_more is None else await screen.mask_more(made)
-
-
-def _size(request: ChangeRequest) -> int:
-    folder = request.folder if isinstance(request, SkillRequest) else None
-    return sum(len(file.data) for file in (folder or {}).values())
 
 
 def _masked(request: MemoryRequest) -> MemoryRequest:

@@ -101,9 +101,12 @@ class _History:
 
     def repeated(self, word: LaterWord) -> str | None:
         """Return the text that a word repeated as a whole; what came after it is not its own."""
-        ends = (step for step in self.steps if step.after and step.is_ours)
-        said = (step for step in ends if state_hash(step.change.after) == word.says)
-        return next((step.after.text for step in said if step.after), None)
+        if word.units is not None:
+            return None
+        for step in self.steps:
+            if step.after and step.is_ours and state_hash(step.change.after) == word.says:
+                return step.after.text
+        return None
 
     @property
     def replaces_all(self) -> bool:
@@ -239,13 +242,13 @@ def repeated_parts(change: Change) -> Sequence[Sequence[str]]:
     return ()
 
 
-def states_every_row(change: Change) -> bool:
-    """Whether a change without effect states all rows of its table; true of all other items."""
+def states_every_row(change: Change, parts: Sequence[Sequence[str]]) -> bool:
+    """Whether the parts that a change repeats are all rows of its table; true of other items."""
     asked = change.request
     if not isinstance(asked, RuleRequest) or asked.document or change.after is None:
         return True
     rows = {row.id for row in parse_xml(change.after.content).rows}
-    return rows <= {part[1] for part in repeated_parts(change)}
+    return rows <= {part[1] for part in parts}
 
 
 def named(word: LaterWord) -> dict[str, str]:

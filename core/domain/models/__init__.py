@@ -106,6 +106,7 @@ from core.domain.models.skills import (
     SkillEdits,
     SkillFile,
     SkillSummary,
+    folder_size,
 )
 from core.domain.models.trace_context import TraceContext
 
@@ -215,5 +216,6 @@ __all__ = [
     "Verdict",
     "VerdictStatus",
     "Waiting",
+    "folder_size",
     "outcome_of",
 ]

@@ -321,8 +321,8 @@ class LaterWord(Model):
     """Something that was said later about a target.
 
     It changed the target (`change_id`), or repeated what it says: all of it, or the parts named in
-    `units`; of what was repeated as a whole `says` is the hash. Of another item it is the change
-    that deleted or replaced `gone`.
+    `units`; of what was repeated as a whole `says` is the hash. The one unit `("gone",)` is of a
+    deletion that was overtaken. Of another item it is the change that deleted or replaced `gone`.
     """
 
     change_id: str | None

@@ -24,6 +24,11 @@ class SkillFile(Model):
     executable: bool = False
 
 
+def folder_size(files: Mapping[str, SkillFile] | None) -> int:
+    """Return the bytes of all files of a folder, 0 where there is none."""
+    return sum(len(file.data) for file in (files or {}).values())
+
+
 class Bundle(Model):
     """A skill folder in memory: relative POSIX path -> file. It always contains `SKILL.md`."""
 
@@ -33,7 +38,7 @@ class Bundle(Model):
     @property
     def size(self) -> int:
         """The bytes of all files."""
-        return sum(len(file.data) for file in self.files.values())
+        return folder_size(self.files)
 
     @property
     def document(self) -> str:

@@ -280,7 +280,8 @@ class DuplicateWaiters(Protocol):
     ) -> None:
         """Note that the change's feedback repeated what its target already says.
 
-        All of it, or the parts named in `units`; `by` is the change that taught it, if known.
+        All of it, or the parts named in `units`; `by` is the change that taught it, if known. The
+        one unit `("gone",)` is of a deletion that later words overtook: all said before it is gone.
         """
 
     async def join(
