@@ -192,7 +192,7 @@ async def test_what_nobody_was_told_of_is_told_when_it_is_erased_again(pool: Poo
     assert events == [("change.erased", "c-other")]
 
 
-async def test_files_that_nothing_else_has_go(pool: Pool) -> None:
+async def test_files_that_nothing_else_has_go(pool: Pool, erasing: PostgresErasing) -> None:
     def files(*names: str) -> dict[str, object]:
         return {"content": "x", "files": {name: {"sha256": name} for name in names}}
 
@@ -213,8 +213,8 @@ async def test_files_that_nothing_else_has_go(pool: Pool) -> None:
         *(("blobs", {"sha256": one, "tenant_id": "t"}) for one in hashes),
         ("blobs", {"sha256": "never-ours", "tenant_id": "t"}),
         ("blobs", {"sha256": "own", "tenant_id": "u"}),
+        change("l3", "o", "h", tenant_id="u", after=files("own", "before")),
     )
-    erasing = PostgresErasing(pool, counting_ids("erasure"))
     await erasing.erase("kim", "t", "root", dry_run=False)
     left = await values(pool, "blobs", "sha256", "tenant_id")
     assert left == dict.fromkeys([*hashes[3:], "never-ours"], "t") | {"own": "u"}

@@ -298,15 +298,17 @@ UPDATE run_forks SET forked_by = '[erased]'
 WHERE tenant_id = %(tenant_id)s AND forked_by = %(author)s
 
 -- name: drop_blobs
--- Those of `hashes` that no state and no history has any more.
+-- Those of `hashes` that no state and no history of the tenant has any more.
+WITH c AS (SELECT before, after, proposed, request FROM changes WHERE tenant_id = %(tenant_id)s),
+h AS (SELECT previous_files, new_files FROM history WHERE tenant_id = %(tenant_id)s)
 DELETE FROM blobs b
-WHERE b.sha256 = ANY(%(hashes)s) AND b.sha256 NOT IN (
+WHERE b.tenant_id = %(tenant_id)s AND b.sha256 = ANY(%(hashes)s) AND b.sha256 NOT IN (
     SELECT f.value ->> 'sha256'
-    FROM (SELECT before AS state FROM changes UNION ALL SELECT after FROM changes
-          UNION ALL SELECT proposed FROM changes
-          UNION ALL SELECT request -> 'published' FROM changes WHERE request ? 'published'
-          UNION ALL SELECT jsonb_build_object('files', previous_files) FROM history
-          UNION ALL SELECT jsonb_build_object('files', new_files) FROM history) AS s
+    FROM (SELECT before AS state FROM c UNION ALL SELECT after FROM c
+          UNION ALL SELECT proposed FROM c
+          UNION ALL SELECT request -> 'published' FROM c WHERE request ? 'published'
+          UNION ALL SELECT jsonb_build_object('files', previous_files) FROM h
+          UNION ALL SELECT jsonb_build_object('files', new_files) FROM h) AS s
     CROSS JOIN LATERAL jsonb_each(CASE WHEN jsonb_typeof(s.state -> 'files') = 'object'
                                        THEN s.state -> 'files' ELSE '{}' END) AS f
     WHERE f.value ->> 'sha256' IS NOT NULL)
