@@ -25,6 +25,7 @@ class FindingClass(StrEnum):
     PAYEE = "payee"
     CONTROL = "control"
     CONCEALMENT = "concealment"
+    DATA = "data"
     HARM = "harm"
     PERSONAL_ID = "personal_id"
     SECRET = "secret"  # noqa: S105

@@ -38,6 +38,7 @@ _TEXTS = {
         Message("screen.control.removed"),
         Message("screen.concealment.people"),
         Message("screen.concealment.record"),
+        Message("screen.data.sent_out"),
         Message("screen.harm.likely"),
         Message("screen.personal_id.resident_number"),
         Message("screen.personal_id.card"),
