@@ -56,13 +56,18 @@ OPEN_ALONE: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "poison_e": POISON,
     "rules_c": FIELDS["rules"],
     "rules_d": FIELDS["rules"],
+    "rules_e": FIELDS["rules"],
+    "rules_f": FIELDS["rules"],
+    "rules_s": FIELDS["rules"],
+    "rules_u": FIELDS["rules"],
+    "rules_v": FIELDS["rules"],
     "trial-c": TRIAL,
 }
 SEALED_ALONE: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "context-s": CONTEXT,
     "interference-s": INTERFERENCE,
     "poison-s": POISON,
-    "rules-s": FIELDS["rules"],
+    "rules-w": FIELDS["rules"],
     "trial-b": TRIAL,
 }
 ALL = {**FIELDS, **OPEN_ALONE, **SEALED_ALONE}

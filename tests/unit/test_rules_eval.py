@@ -11,12 +11,16 @@ from tests.evals.rules import RIGHT, SETS, counts, judged, read, says_the_same
 # What was reached: right tables at least, wrong ones at most (which are to become none; that of
 # `rules_c` is judged so for its words alone), and memories kept at least.
 REACHED = {
-    "open/rules.jsonl": (76, 0, 29),
+    "open/rules.jsonl": (77, 0, 29),
     "open/rules_c.jsonl": (26, 0, 14),
     "open/rules_d.jsonl": (132, 0, 38),
-    "open/rules_e.jsonl": (62, 0, 33),
-    "open/rules_f.jsonl": (46, 0, 31),
-    "sealed/rules.jsonl": (6, 1, 10),
+    "open/rules_e.jsonl": (71, 0, 33),
+    "open/rules_f.jsonl": (50, 0, 31),
+    "open/rules_s.jsonl": (8, 0, 15),
+    "open/rules_u.jsonl": (22, 0, 13),
+    "open/rules_v.jsonl": (23, 0, 13),
+    "sealed/rules.jsonl": (8, 1, 10),
+    "sealed/rules-w.jsonl": (16, 0, 13),
 }
 EXCEPTIONS = {True: ("단, 일요일은 제외입니다.", "신규 고객은 예외입니다."),
               False: ("Except on Sundays.", "New customers are exempt.")}  # fmt: skip

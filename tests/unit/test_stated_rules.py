@@ -90,6 +90,39 @@ SAID: list[tuple[str, Rows]] = [
     ("초진은 30분, 단골은 10분 잡아 주세요. 소아는 상관없이 40분요.",
      [(('"초진"', 'not("소아")'), "30분"), (('"단골"', 'not("소아")'), "10분 잡아 주세요"),
       (('"소아"',), "상관없이 40분요")]),
+    ("손님 5명 이상이면 대형택시로 배차하고 4명까지는 일반택시 보내",
+     [((">= 5",), "대형택시로 배차함"), (("<= 4",), "일반택시 보내")]),
+    ("안녕하세요, 총무팀입니다. 회의실은 10명 이하면 소회의실, 11명부터는 대회의실로 잡아주세요.",
+     [(("<= 10",), "소회의실"), ((">= 11",), "대회의실로 잡아주세요")]),
+    ("조식은 투숙객이면 1만 5천원, 외부 손님은 2만 5천원 받으셔야 해요",
+     [(('"투숙객"',), "1만 5천원"), (('"외부 손님"',), "2만 5천원 받으셔야 해요")]),
+    ("로그인 실패 5회 이상이면 계정 잠금, 3회나 4회면 캡차 띄우고, 2회까지는 그냥 둡니다",
+     [((">= 5",), "계정 잠금"), (("[3..4]",), "캡차 띄움"), (("<= 2",), "그냥 둡니다")]),
+    ("타이어 트레드 1.6mm 이하는 즉시 교체, 1.6 넘고 3mm 이하면 교체 권유, "
+     "그보다 많이 남았으면 통과",
+     [(("<= 1.6",), "즉시 교체"), (("(1.6..3]",), "교체 권유"), (("> 3",), "통과")]),
+    ("냉동고 영하 15도보다 올라가면 알람, 영하 15도 이하면 정상으로 기록해",
+     [(("> -15",), "알람"), (("<= -15",), "정상으로 기록해")]),
+    ("결석이 3일 이상이면 진단서를 받고, 하루나 이틀은 학부모 확인서만 있으면 됩니다.",
+     [((">= 3",), "진단서를 받음"), (("[1..2]",), "학부모 확인서만 있으면 됩니다")]),
+    ("소방 출동은 신고가 화재일 경우 펌프차, 구조일 경우 구조공작차, 구급일 경우 구급차를 보낸다.",
+     [(('"화재"',), "펌프차"), (('"구조"',), "구조공작차"), (('"구급"',), "구급차를 보낸다")]),
+    ("고철, 구리, 알루미늄은 매입하고 납이랑 수은은 거절. 헷갈리면 안 됨",
+     [(('"고철", "구리", "알루미늄"',), "매입함"), (('"납", "수은"',), "거절")]),
+    ("GPA of 3.7 or higher gets the full scholarship, 3.3 up to but not including 3.7 gets half, "
+     "and below 3.3 there's none.",
+     [((">= 3.7",), "gets the full scholarship"), (("[3.3..3.7)",), "gets half"),
+      (("< 3.3",), "there's none")]),
+    ("Fraud score at or above 85 means block. From 60 to just below 85 means manual review. "
+     "Anything lower, approve.",
+     [((">= 85",), "means block"), (("[60..85)",), "means manual review"),
+      (("< 60",), "approve")]),
+    ("Quiz score of 70% or better passes, below that they have to retake it",
+     [((">= 70",), "passes"), (("< 70",), "they have to retake it")]),
+    ("Donations of $1,000 or more get a handwritten card. Anyone who gives less than that gets an "
+     "email.", [((">= 1000",), "get a handwritten card"), (("< 1000",), "gets an email")]),
+    ("P1: page on-call. P2: Slack. Anything else: backlog.",
+     [(('"P1"',), "page on-call"), (('"P2"',), "Slack"), (('not("P1", "P2")',), "backlog")]),
     ("체온 38도 이상은 격리실, 미만은 대기실로 보내세요. 어제 또 섞였어요.",
      [((">= 38",), "격리실"), (("< 38",), "대기실로 보내세요")]),
 ]  # fmt: skip
@@ -127,6 +160,15 @@ WHOLE = [
     "Essays get 2 weeks, lab reports 1 week, and group projects a month.",
     "The limit is 500 for juniors and 2,000 for seniors unless finance says otherwise.",
     "New hires get 20 days holiday, after 5 years it goes up to 25.",
+    "레이트 체크아웃은 14시 전이면 2만원, 14시 이후면 8만원. 근데 골드 회원은 14시 전이면 0원이야",
+    "경로우대는 만 65세 이상 반값, 초등학생 이하(12세까지)도 반값이고 나머지는 정가요",
+    "3회나 7회면 확인하고, 8회 이상이면 잠급니다.",
+    "Offer a loan car if the customer holds a full licence, is at least 23 and the repair takes "
+    "more than 2 days. Otherwise offer a taxi voucher.",
+    "Airport pickups or train station pickups get a $5 surcharge. No surcharge anywhere else.",
+    "Only take a fridge if the coolant's been drained AND it's under 150 kg, turn it away in every "
+    "other case.",
+    "Our scrap yard moved to 48 Mill Road in March, same phone number as before",
 ]
 
 

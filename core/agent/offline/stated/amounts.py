@@ -53,7 +53,7 @@ _KOREAN_UNITS = (
     "킬로그램|킬로미터|킬로와트시|킬로|그램|톤|미터|kWh|kW|kg|km|cm|mm|ppm|dB|°C|℃|g|m|인승|평"
     "|층|장|대|줄|자|글자|페이지|쪽|박스|상자|병|권|평|박|잔|"
     "GB|MB|L|mL|KRW|USD|EUR|학점|등급|등|위|단계|곳|팀|호|칸|석|끼|리터|배|데시벨|볼트|와트"
-    "|포인트"
+    "|포인트|ms|μm|㎛|ml|mg|cc|rpm|Mbps|bpm|mmHg|Hz|km/h|㎡|제곱미터"
 )
 _ENGLISH_UNITS = (
     "%|percent|per cent|KRW|USD|EUR|GBP|won|dollars?|euros?|pounds?|kg|kgs|kilos?|grams?|g|tons?|"
@@ -64,7 +64,7 @@ _ENGLISH_UNITS = (
     "seconds?|degrees?(?: C| Celsius)?|°C|°|points?|items?|people|persons?|guests?|users?|seats?|"
     "units?|pieces?|pages?|words?|characters?|times|copies|boxes|pallets?|lit(?:re|er)s?|GB|MB|"
     "employees|staff|students|passengers|bags|tickets|attempts|failures|strikes|absences|kWh"
-    "|decibels"
+    "|decibels|ms|ml|mg|rpm|bpm|mmHg|Mbps|cents?|acres?|knots?|ppm"
 )
 _KOREAN_UNITS = "|".join(sorted(_KOREAN_UNITS.split("|"), key=len, reverse=True))
 _KOREAN_UNITS = _KOREAN_UNITS.replace("|초|", "|초(?!과)|")

@@ -228,14 +228,34 @@ _LISTED = re.compile(
     r"|[일이삼사오육칠팔구]?[만천백])"
 )
 
+# Who speaks, that rules follow or are to be kept to, and what somebody did in spite of them.
+_KOREAN_FRAMES = re.compile(
+    r"(?:안녕하세요,? ?)?[가-힣A-Za-z]{1,8} ?(?:팀|부|과|실|점|담당자?|매니저|사장|원장|점장"
+    r"|총무|과장|대리)(?:입니다|이에요|예요|인데요)"
+    r"|(?:[가-힣]+ ){0,3}(?:기준|규정|규칙|방침|요금|절차)\S{0,2} (?:다음|아래)(?:과|와)"
+    r" 같(?:이|습니다|아요)(?: (?:정|안내|적용|변경|운영|공지|시행)\S{0,4})?"
+    r"|(?:(?:이번|다음) (?:학기|달|주|분기|해)부터 |앞으로(?:는)? )?(?:이|위|아래)"
+    r" (?:기준|규정|규칙)(?:으로|대로) (?:[가-힣]+ )?(?:부탁|바랍)\S{0,6}"
+    r"|(?!.*(?:이상|이하|미만|초과|까지|부터)).*[가-힣]시면 어떡\S{1,5}"
+    r"|헷갈리면 안 \S{1,4}|.*(?:다|자꾸|계속|전부) ?틀\S{1,4}|.*헤매\S{1,4}"
+    r"|(?:도대체 |근데 )?왜 (?:자꾸|또|맨날|계속|매번) .*|아까처럼 .*넘어가면 \S{1,6}"
+    r"|(?:어제|아까|오늘|지난\S{1,2}) .*던데,? (?:조심|주의|신경)\S{1,6}"
+    r"|지난번에 [^,.]{1,30}던데,? 그건 [가-힣]+(?:예요|이에요|입니다|죠|잖아요)"
+)
+_ENGLISH_FRAMES = re.compile(
+    r"(?:whole|full|round|complete) (?:points|numbers|marks|units) only", re.I
+)
+
 
 def is_beside(sentence: str) -> bool:
     """Whether a sentence only greets, or tells what happened: no part of any rule."""
-    beside = KOREAN_TOLD_BESIDE if is_korean(sentence) else ENGLISH_TOLD_BESIDE
-    complains = _KOREAN_COMPLAINS if is_korean(sentence) else _ENGLISH_COMPLAINS
+    if is_korean(sentence):
+        all_beside = (KOREAN_TOLD_BESIDE, _KOREAN_COMPLAINS, _KOREAN_FRAMES)
+    else:
+        all_beside = (ENGLISH_TOLD_BESIDE, _ENGLISH_COMPLAINS, _ENGLISH_FRAMES)
     plain = sentence.strip(".!?~ㅠㅜ ")
     if _LABELLED.match(plain) or _LISTED.search(plain):
         return False
     if has(plain, Cue.PRAISE) and not re.search(r"\d|면[ ,]|경우|\bif\b|\bwhen\b", plain):
         return True
-    return any(one.fullmatch(plain) for one in (beside, complains))
+    return any(one.fullmatch(plain) for one in all_beside)

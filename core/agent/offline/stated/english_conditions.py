@@ -44,9 +44,7 @@ def value_of(column: str, value: str, no: bool = False) -> Condition:
     if any(map(w.A_UNIT.fullmatch, values)):
         raise NotARule("a unit, and no value")
     if any(
-        w.GIVEN.search(re.sub(r"^free (?=users|accounts|members|customers|plans?|tier)", "", one))
-        or len(one.split()) > FEW
-        or w.ASTRAY.match(f"{one} x")
+        w.GIVEN.search(w.NAMED.sub("", one)) or len(one.split()) > FEW or w.ASTRAY.match(f"{one} x")
         for one in values
     ):
         raise NotARule("a value that holds an outcome")
@@ -155,7 +153,9 @@ def _range(text: str, one: Amount, other: Amount) -> Found | None:
         return None
     if size(one.text) >= size(other.text):
         raise NotARule("an empty interval")
-    if ("up to" in word and not before) or (one.unit and not other.unit and one.unit not in MONEY):
+    if ("up to" in word and not (before or joint["under"])) or (
+        one.unit and not other.unit and one.unit not in MONEY
+    ):
         return None
     start = before[1] if before else between.start() if between else one.start
     test = Ends(one.text, not before or before[0] == ">=", other.text, not joint["under"]).test

@@ -45,7 +45,7 @@ AFTER = (
     (
         ">=",
         r"\s?\+|(?:\s(?:ahead|in advance|prior|early|late|old))?\s(?:or|and) "
-        r"(?:more|over|above|up|upwards?|older|longer|heavier|higher|later"
+        r"(?:more|better|over|above|up|upwards?|older|longer|heavier|higher|later"
         r"|after|greater|larger|bigger|further|farther|warmer|hotter|taller|wider|faster|deeper|thicker)(?!\s(?:than\b"
         r"|[\d₩$€£]))"
         r"|\s?onwards?|\sand up|(?:\s(?!or\b|and\b|to\b)[a-z]+){1,2}\sor more\b",
@@ -154,7 +154,7 @@ NARROWING = re.compile(
 # Between the two numbers of a range, and what says before the first that it is one.
 RANGE = re.compile(
     r"(?P<to>\s?(?:-|–|—|to|through|until|up to|and|and up to|and until|,? up to"
-    r"|or)(?P<under> but not including| but under)?"
+    r"|or)(?P<under> but not including| but under| (?:just )?(?:below|under))?"
     r"(?: and including)?\s?)[₩$€£]?",
     re.I,
 )
@@ -183,7 +183,8 @@ _UP = (
     "|after|beyond|past"
 )
 BEYOND = re.compile(
-    rf"(?:(?:for |on |with )?{_THINGS}\s)?(?:at or )?(?:(?P<down>{_DOWN})|(?P<up>{_UP}))"
+    rf"(?:(?:for |on |with )?{_THINGS}(?: (?:who|that) [a-z]+)?\s)?(?:at or )?"
+    rf"(?:(?P<down>{_DOWN})|(?P<up>{_UP}))"
     rf"(?: than)? (?:that|this|it|those)\b(?: ones?\b)?"
     rf"|(?:for |on |with )?{_THINGS}\s(?:(?P<down2>{_DOWN})|(?P<up2>{_UP}))(?=[\s,:]"
     rf"|$)(?! (?:than )?[₩$€£]?\d| than)"
@@ -219,6 +220,10 @@ IS = re.compile(
 )
 GIVEN = re.compile(
     r"\d|\b(?:no|free|half|full|double|triple|nothing|none|nobody|upfront|list)\b", re.I
+)
+# What reads like an outcome and is a name: `free users`, `P1`.
+NAMED = re.compile(
+    r"^free (?=(?i:users|accounts|members|customers|plans?|tier))|\b[A-Z]{1,3}-?\d{1,2}\b"
 )
 GENERIC = words(
     "if when whenever once for with where any anything anyone everyone all every each on "

@@ -365,10 +365,12 @@ def _shown(column: str, unit: str) -> str:
 
 def _checked(cases: list[Case]) -> list[Case]:
     """Return cases that make a table. Raises NotARule for any that do not."""
-    values = {letters(test) for case in cases for one in case.when for test in one.test.split(",")
-              if not one.is_ordered and one.test not in PRESENT}  # fmt: skip
+    values = frozenset[str]().union(*map(_values, cases))
     plain = [case for case in cases[1:] if len(case.when) > 1 or len(cases[0].when) == 1]
-    if any(value and value in letters(case.then) for case in plain for value in values):
+    # Its own may be part of a name: `구급일 경우 구급차`.
+    if any(
+        value and value in letters(case.then) for case in plain for value in values - _own(case)
+    ):
         raise NotARule("an outcome that speaks of a condition")
     if not cases or any(not case.when for case in cases[:-1]):
         raise NotARule("no case, or more after what is left")
@@ -389,6 +391,20 @@ def _checked(cases: list[Case]) -> list[Case]:
     return cases
 
 
+def _values(case: Case) -> set[str]:
+    """Return the values that a case names."""
+    return {letters(test) for one in case.when for test in one.test.split(",")
+            if not one.is_ordered and one.test not in PRESENT}  # fmt: skip
+
+
+def _own(case: Case) -> set[str]:
+    """Return its value where it has one, which begins a word of its outcome."""
+    mine = _values(case)
+    then = case.then.casefold().split()
+    begins = all(any(letters(word).startswith(one) for word in then) for one in mine)
+    return mine if len(mine) == 1 and begins else set()
+
+
 def _is_either(cases: Sequence[Case]) -> bool:
     return len({case.then for case in cases}) == 1
 
@@ -403,7 +419,8 @@ _ON_TOP = re.compile(
     r"(?:^|\s)더 |\b(?:saves?|extra|(?<!go )(?<!goes )on top|on either|surcharge)\b", re.I
 )
 _NAMED = re.compile(
-    r'(?:님|씨|[가-힣]{1,3} (?:과장|대리|부장|차장|주임|사원))"|\b(?:Dr|Mr|Ms|Mrs)\b'
+    r"(?:(?<!손)(?<!고객)(?<!회원)(?<!환자)(?<!선생)님|씨"
+    r'|[가-힣]{1,3} (?:과장|대리|부장|차장|주임|사원))"|\b(?:Dr|Mr|Ms|Mrs)\b'
 )
 
 

@@ -40,7 +40,8 @@ class Clause:
 
 def parts_of(sentence: str, before: Sequence[Part]) -> tuple[list[Part], str]:
     """Return the parts that a sentence states, and what it says it is about."""
-    text = w.POLITE.sub("", w.JAMO.sub("", sentence).strip(" .!~;"))
+    text = w.REPEATED.sub("", w.JAMO.sub("", sentence).strip(" .!~;"))
+    text = w.POLITE.sub("", text)
     for said, written in w.SHORT:
         text = re.sub(rf"{said}(?=\s)", written, text)
     text = re.sub(r"\s?\w+\((\d+\s?[~-]\s?\d+)\)", r" \1", text)
@@ -184,6 +185,8 @@ def _named(found: Found, lead: str) -> Condition:
     said = " ".join([*_content(lead), *_content(found.head)])
     if re.search(r"\d", said.replace("1인당", "").replace("1건당", "")):
         raise NotARule("a number before a condition")
+    if one.unit == "명" and w.WHO.fullmatch(said):  # `손님 5명 이상이면` counts them
+        return replace(one, column=f"{said} 수")
     if w.WHO.search(said):
         raise NotARule("who it is of is a condition too")
     return replace(one, column=said)

@@ -71,6 +71,8 @@ def _has(match: re.Match[str]) -> Condition | None:
     what = match["what"] or ""
     if what in {"수", "적", "줄"}:  # `살 수 있고`
         return None
+    if what.endswith("만") and re.match(r"\s[되돼됩된]", match.string[match.end() :]):
+        return None  # `확인서만 있으면 됩니다` is an outcome
     return Condition(what or "?", '"있음"' if match["has"] == "있" else '"없음"', "string")
 
 
@@ -146,6 +148,8 @@ def _range(text: str, one: Amount, other: Amount) -> Found | None:
         or (one.unit and other.unit and one.unit != other.unit)
     ):
         return None
+    if w.ONE_OR_OTHER.fullmatch(text, one.end, other.start) and not _is_next(one, other):
+        return None
     gap = text[one.end : other.start].strip()
     low_in = not gap.startswith("초과")
     upper = _limit(text, other)
@@ -162,6 +166,11 @@ def _range(text: str, one: Amount, other: Amount) -> Found | None:
         between.end() if between else other.end,
         _interval(one, other, low_in, True),
     )
+
+
+def _is_next(one: Amount, other: Amount) -> bool:
+    """Whether two counts follow each other: `3회나 4회`."""
+    return one.kind == "number" and one.text.isdigit() and other.text == str(int(one.text) + 1)
 
 
 def _interval(one: Amount, other: Amount, low_in: bool, high_in: bool) -> Condition:

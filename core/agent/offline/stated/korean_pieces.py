@@ -23,7 +23,8 @@ _JOINT = re.compile(r"\s*[:→=]\s+|\s+(?:-|–|—|/|→|->)\s+")
 
 def cut(sentence: str) -> list[Piece]:
     """Return the pieces between the joints of a sentence; numbers compared stay whole."""
-    text = words.POLITE.sub("", words.JAMO.sub("", sentence).rstrip(" .!~;:?"))
+    text = words.REPEATED.sub("", words.JAMO.sub("", sentence).rstrip(" .!~;:?"))
+    text = words.POLITE.sub("", text)
     begin = lead.end() if (lead := w.LEAD.match(text)) else 0
     found = sorted({*_breaks(text), *((m.start(), m.end(), m[0]) for m in _JOINT.finditer(text))})
     pieces, joint = [], ""

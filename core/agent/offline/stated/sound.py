@@ -16,6 +16,7 @@ _WHEN = re.compile(
     r"(?:평일|주말|공휴일|[월화수목금토일]요일|오전|오후|새벽|아침|점심|저녁|밤|낮|성수기|비수기)"
     r"(?:에?만|엔|에는|은|는)(?=\s)"
 )
+_VALUES = re.compile(r'"([^"]*)"')
 _UNNAMED = re.compile(r"(?:이라|라도|이어|아니)$")  # what somebody is, taken for a quantity
 _BARE = re.compile(
     r"(?:no )?(?:can|could|may|might|will|would|must|should|do|does|is|are)(?: not|n't)?", re.I
@@ -39,6 +40,16 @@ _HALVES = tuple(
 )
 _HELD = frozenset(['"yes"', '"no"', '"있음"', '"없음"'])
 _THINGS = re.compile(r"[a-z-]+s", re.I)
+# No name of anything: `Our scrap yard moved`, `airport pickups or`, `근데 골드 회원`.
+_NO_VALUE = re.compile(
+    r"(?:our|my|your|his|her|their|its|the|this|that|these|those|same|an?|we|they|it|us|i|you|one)"
+    r"|왜|만|자꾸|또|다|꼭|그냥|좀|아까|어제|지금|오늘|그럼|근데"
+    r"|(?:or|and|but|nor) .*|.* (?:or|and|but|nor)|(?:근데|그런데|하지만|다만|단|그리고) .*",
+    re.I,
+)
+_HOLDS = re.compile(r"\b(?:holds?|has|have|had|owns?|been|does|did)\b", re.I)
+# What was done, and a limit beside it: two conditions, of which a table of one has lost one.
+_DONE_AND = re.compile(r"(?:\bha(?:s|ve|d)|'s) been \w+\b[^.;,]*\band\b", re.I)
 
 
 def check_sound(cases: Sequence[Case], sentences: Sequence[str]) -> None:
@@ -57,8 +68,14 @@ def _check_words(cases: Sequence[Case]) -> None:
     when = [one for case in cases for one in case.when]
     if any(_UNNAMED.search(one.column) for one in when):
         raise NotARule("what somebody is, as the name of a quantity")
-    if any(_SYLLABLE.search(one.test) and "," in one.test for one in when):
+    if any(_is_cut(one.test, case.sentence) for case in cases for one in case.when):
         raise NotARule("a word cut in two")
+    if any(_NO_VALUE.fullmatch(value) for one in when for value in _VALUES.findall(one.test)):
+        raise NotARule("a value that names nothing")
+    if any(one.is_ordered and _HOLDS.search(one.column) for one in when):
+        raise NotARule("what somebody has, as the name of a quantity")
+    if any(len(case.when) == 1 and _DONE_AND.search(case.sentence) for case in cases):
+        raise NotARule("a condition that was lost beside another")
     told = [*(case.then for case in cases), *(f"{one.column} {one.test}" for one in when)]
     if any(map(_JOINED.search, told)):
         raise NotARule("an exception within a name or an outcome")
@@ -97,6 +114,14 @@ def _check_exceptions(cases: Sequence[Case], sentences: Sequence[str]) -> None:
         words = re.findall(r"\w{3,}|\d+", match["of"].casefold())
         if not any(word in told for word in words):
             raise NotARule("an exception of which no case tells")
+
+
+def _is_cut(test: str, sentence: str) -> bool:
+    """Whether one of several values is a syllable that stands alone nowhere: `바나나 나 …`."""
+    if "," not in test or not _SYLLABLE.search(test):
+        return False
+    alone = re.findall(r"(?<![가-힣])[가-힣](?=(?:이?랑|과|와|하고|이나|은|는)?[ ,·])", sentence)
+    return any(one[1] not in alone for one in _SYLLABLE.findall(test))
 
 
 def _is_several(then: str) -> bool:
