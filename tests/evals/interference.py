@@ -50,7 +50,7 @@ from core.knowledge.interference.words import names, says
 SETS = Path(__file__).parent / "sets"
 OPEN = SETS / "open"
 KINDS = ("precondition", "step_added", "step_removed", "value_changed")
-HANDS = {"open": ("a", "b", "c"), "sealed": ("a", "b")}
+HANDS = {"open": ("a", "b", "c", "d"), "sealed": ("a", "b")}
 
 
 @dataclass(frozen=True)

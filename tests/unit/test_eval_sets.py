@@ -52,6 +52,7 @@ OPEN_ALONE: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "context_c": CONTEXT,
     "context_held_back": CONTEXT,
     "interference-c": INTERFERENCE,
+    "interference-d": INTERFERENCE,
     "poison_d": POISON,
     "poison_e": POISON,
     "rules_c": FIELDS["rules"],
@@ -66,6 +67,7 @@ OPEN_ALONE: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
 SEALED_ALONE: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "context-s": CONTEXT,
     "interference-s": INTERFERENCE,
+    "interference-v": INTERFERENCE,
     "poison-s": POISON,
     "rules-w": FIELDS["rules"],
     "trial-b": TRIAL,

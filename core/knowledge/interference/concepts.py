@@ -231,6 +231,12 @@ DENIES = _any(
     r"|afterwards?|(?:day|morning|week) after|tomorrow)\b|n't\b|없이|없어도|없는|없다|없을"
     r"|없으|않|못|안 |아니|말고|말라|마라|전에|빼고|생략"
 )
+# What is done where something is missing.
+SEES_TO_IT = _any(
+    r"\b(?:if|where|when|whenever|unless)\b[^,]*\b(?:not?|never|none|without|missing|lack\w*|n't"
+    r"|absent)|\bif not \w|\bif \w+ is None\b|\bskip\("
+    r"|없으면|않으면|없을 (?:때|경우)|아니면|없거든|안 \S{1,6}으면"
+)
 # What a new step does to what others find there.
 DESTROYS = _any(
     r"\b(?:delet\w*|eras\w*|purg\w*|wip\w*|empt(?:y|ies|ied)|discard\w*|destroy\w*|shred\w*"

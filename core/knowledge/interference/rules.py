@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -52,6 +52,7 @@ _EFFECTS = (
 )
 _TAKES = (concepts.DESTROYS, concepts.SENDS, concepts.ALTERS, concepts.HOLDS_UP)
 _TO_FIND = Statement("", "")
+_CLAUSES = re.compile(r"[,;:.](?=\s)|(?<=[가-힣][고며])\s|(?<=[아어해]서)\s")
 _NO_NAME = re.compile(r"[-<>=\[\]().\d\s]+|true|false")
 
 
@@ -120,7 +121,7 @@ class Judge:
             weight = weigh(shared(wanted, terms(said.text)))
             if weight < _FOUND:
                 continue
-            if (self._is_tied or weight >= _SURE) and concepts.DENIES.search(said.text):
+            if (self._is_tied or weight >= _SURE) and _denies(wanted, said):
                 return self._told(Broken.PRECONDITION, new, said, _SURE)
             is_met += 1.0 if said.part == "code" else 0.5  # the other sees to it by itself
         hit = self._saying(concepts.DOES_NOT_WAIT)
@@ -247,6 +248,17 @@ class Judge:
         both: frozenset[str] = frozenset(),
     ) -> Reliance:
         return Reliance(kind, self._other, changed, said, weight, both)
+
+
+def _denies(wanted: Collection[str], said: Statement) -> bool:
+    """Whether a statement denies what a condition wants, in one clause; what it does where that is
+    missing is no denial: `if the date of birth is missing, ring the patient`.
+    """
+    for clause in _CLAUSES.split(said.text):
+        is_denied = concepts.DENIES.search(clause) and not concepts.SEES_TO_IT.search(clause)
+        if is_denied and shared(wanted, terms(clause)):
+            return True
+    return False
 
 
 def link(item: Item, other: Item, common: frozenset[str]) -> float:
