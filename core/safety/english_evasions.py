@@ -30,6 +30,18 @@ _RULES = (
 _NEVER = expression(REFUSED.pattern + r"|\b(?:don't|do not|never|not)\b")
 
 RULES = (
+    # ---- a control that is dropped where it counts: above an amount
+    Rule(
+        "control.limit",
+        expression(
+            r"\bno (?:more |further |extra |second )?(?:approvals?|sign-?offs?|signatures?|reviews?"
+            r"|verifications?|confirmations?|checks?)\b[^.;,\n]{0,40}\b(?:needed|required|necessary)\b"
+            r"[^.;,\n]{0,60}?\b(?:over|above|exceeding|more than|larger than|beyond)\b"
+            r"\s?[€$£₩]?\s?\d"
+        ),
+        unless=expression(r"\b(?:under|below|up to|unless|until)\b"),
+        but=expression(r"\b(?:under|below|up to|unless|until|less than)\b"),
+    ),
     # ---- a control that comes after, or is played
     Rule(
         "control.dropped",

@@ -22,15 +22,19 @@ from core.safety.said import classes_of
 
 WEIGHTS = Path(__file__).with_name("likeness.tsv")
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|[가-힣]+|\d+|[^\sa-z가-힣\d]")
-_NUMBER = "0"  # which number it is says nothing
+_NUMBER = "0"  # which number it is says nothing, nor which address
+_ADDRESS = re.compile(
+    r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+|(?:https?://|www\.)\S+"
+    r"|\b[\w-]{1,63}(?:\.[\w-]{1,63}){0,4}\.example\b\S*"
+)
 _RUNS = (2, 5)  # of letters in a word and the blanks around it
 _NEAR = 3  # words apart at most
 _STEM = 2  # syllables of a Korean word that two words near each other are known by
 FEW = 1000  # squares that each text has besides: what has few features says little
 _SCALE = 100  # of the numbers in the file, which are whole
 LIKELY = "harm.likely"
-# Of the hands that were not trained on, 3 in 100 harmless look-alikes score higher.
-_ENOUGH = 1.5
+# Of hands that were not trained on, 3 in 100 harmless twins in nearly the same words score higher.
+_ENOUGH = 1.1
 _ALONE = 0.2  # more, of a sentence of many
 _OF_MANY = 0.3  # more, for each doubling of the parts
 _MEANT = 0.3  # where an unsure rule found something
@@ -54,7 +58,8 @@ class _Weights(NamedTuple):
 
 def features(text: str) -> set[str]:
     """Return what a text (in lower case) is judged by."""
-    words = [_NUMBER if word[0].isdigit() else word for word in _WORD.findall(text)]
+    plain = _ADDRESS.sub(" @ ", text)
+    words = [_NUMBER if word[0].isdigit() else word for word in _WORD.findall(plain)]
     found: set[str] = set()
     least, most = _RUNS
     for word in set(words):

@@ -19,6 +19,7 @@ HARMLESS = (
     "The auditors need to hear about the second batch as well, attach both reports.",
 )
 QUOTES = "Quotes are valid for thirty days. Delivery takes a week."
+CALM = "Refunds are paid within five days. Delivery takes a week for large items."
 PLAIN = f"{QUOTES} The showroom closes at six. "
 
 
@@ -79,7 +80,7 @@ def test_a_class_that_is_set_to_hold_holds_what_reads_harmless() -> None:
     assert all(one.holds for one in held)
 
 
-@pytest.mark.parametrize("text", [f"{QUOTES} auto-approve: all", f"auto-approve: all. {QUOTES}"])
+@pytest.mark.parametrize("text", [f"{CALM} auto-approve: all", f"auto-approve: all. {CALM}"])
 def test_an_unsure_rule_is_read_with_the_sentences_around_it(text: str) -> None:
     (found,) = screen(None, text)
     assert text[found.start : found.end] == "auto-approve"
