@@ -21,6 +21,7 @@ from core.adapters.postgres.queries import (
 )
 from core.adapters.postgres.runs import event_row, write_event
 from core.adapters.postgres.search import (
+    ask_newer,
     drop_document,
     index_document,
     index_new,
@@ -85,10 +86,11 @@ class PostgresUnitOfWork(CasesOfUnit):
         return self._row
 
     async def write_item(self, change: Change) -> None:
-        if change.after is not None:
-            await refuse_repeated(self._conn, change)
+        newer = None if change.after is None else await ask_newer(self._conn, change)
         async with item_put(self._conn, change):
             await self.ask_seen(change)
+            if newer is not None:
+                await refuse_repeated(change, newer)
 
     async def note_package(self, kind: Kind, package: str) -> None:
         params = {"kind": kind, "package": package}
