@@ -34,8 +34,8 @@ FEW = 1000  # squares that each text has besides: what has few features says lit
 _SCALE = 100  # of the numbers in the file, which are whole
 LIKELY = "harm.likely"
 # Of hands that were not trained on, 3 in 100 harmless twins in nearly the same words score higher.
-_ENOUGH = 1.1
-_ALONE = 0.2  # more, of a sentence of many
+_ENOUGH = 1.2
+_ALONE = 0.5  # more, of a sentence of many
 _OF_MANY = 0.3  # more, for each doubling of the parts
 _MEANT = 0.3  # where an unsure rule found something
 _SHORTEST = 24  # characters; what is shorter has too few features

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
+from core.agent.offline import author
 from core.domain.models import Kind, ScreenSeverity
 from core.entrypoints import demo, evals
 from core.safety import likeness
@@ -82,6 +83,8 @@ def hands() -> dict[str, list[Piece]]:
     found = {f"{path.parent.name}/{path.stem}": _of_hand(path) for path in files}
     harmful = [(text, True) for _, text in [*test_screen.HARMFUL, *test_screen_clauses.HARMFUL]]
     stories = [text for told, _ in STORIES.values() for text in told]
+    # What the stand-in writes into every skill.
+    stories += [one for of in (author.ENGLISH, author.KOREAN) for one in of.values()]
     plain = [
         (text, False) for text in [*test_screen.ORDINARY, *test_screen_clauses.ORDINARY, *stories]
     ]

@@ -9,7 +9,7 @@ from core.domain.errors import BundleInvalid
 from core.skills.document.frontmatter import split_document
 from core.skills.document.markdown import has_too_many_lines, headings
 
-_KOREAN = {
+KOREAN = {
     "use": "이 작업을 수행하거나 결과를 검토할 때 사용합니다.",
     "overview": "개요",
     "when": "사용 시점",
@@ -24,7 +24,7 @@ _KOREAN = {
     "item": "항목",
     "done": "확인",
 }
-_ENGLISH = {
+ENGLISH = {
     "use": "Use when doing this work or reviewing its result.",
     "overview": "Overview",
     "when": "When to use",
@@ -67,7 +67,7 @@ def _body(document: str) -> str:
 
 
 def _artifact(name: str, text: str) -> dict[str, JsonValue]:
-    words = _KOREAN if is_korean(text) else _ENGLISH
+    words = KOREAN if is_korean(text) else ENGLISH
     lead, steps = _lead(text), _steps(text)
     title = name.replace("-", " ").capitalize()
     summary = lead or " / ".join(_short(step) for step in steps[:3])
@@ -106,7 +106,7 @@ def _edits(text: str, document: str) -> dict[str, JsonValue]:
     best = max(titles, key=lambda title: likeness(text, title), default="")
     if best and likeness(text, best) >= 0.5 and titles.count(best) == 1:
         return {"edits": [{"op": "insert_section", "heading": best, "text": body}]}
-    words = _KOREAN if is_korean(text) else _ENGLISH
+    words = KOREAN if is_korean(text) else ENGLISH
     section = f"## {words['added']}: {_short(_steps(text)[0])}\n\n{body}"
     return {"edits": [{"op": "insert_section", "heading": "", "text": section}]}
 
