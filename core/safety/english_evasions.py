@@ -30,7 +30,16 @@ _RULES = (
 _NEVER = expression(REFUSED.pattern + r"|\b(?:don't|do not|never|not)\b")
 
 RULES = (
-    # ---- a control that is dropped where it counts: above an amount
+    # ---- a control that is dropped for all, or where it counts: above an amount
+    Rule(
+        "control.limit",
+        expression(
+            r"\bauto-? ?approv(?:e|es|ed|al)[: ]{1,2}(?:all|every\w*|any(?!more)\w*|always)\b"
+        ),
+        unless=_NEVER,
+        but=expression(r"\bany (?:more|longer)\b"),
+        bounded=True,
+    ),
     Rule(
         "control.limit",
         expression(
@@ -39,7 +48,6 @@ RULES = (
             r"[^.;,\n]{0,60}?\b(?:over|above|exceeding|more than|larger than|beyond)\b"
             r"\s?[€$£₩]?\s?\d"
         ),
-        unless=expression(r"\b(?:under|below|up to|unless|until)\b"),
         but=expression(r"\b(?:under|below|up to|unless|until|less than)\b"),
     ),
     # ---- a control that comes after, or is played

@@ -80,7 +80,7 @@ def test_a_class_that_is_set_to_hold_holds_what_reads_harmless() -> None:
     assert all(one.holds for one in held)
 
 
-@pytest.mark.parametrize("text", [f"{CALM} auto-approve: all", f"auto-approve: all. {CALM}"])
+@pytest.mark.parametrize("text", [f"{CALM} auto-approve: gold", f"auto-approve: gold. {CALM}"])
 def test_an_unsure_rule_is_read_with_the_sentences_around_it(text: str) -> None:
     (found,) = screen(None, text)
     assert text[found.start : found.end] == "auto-approve"
