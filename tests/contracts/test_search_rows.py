@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from core.adapters.postgres.queries import Connection, Pool, connection, transaction
+from core.adapters.postgres.queries import Pool, connection, transaction
 from core.adapters.postgres.scoped_search import DEPTH, PostgresTaskMatches, ScopedSearch
 from core.adapters.postgres.search import (
     PostgresSearch,
     SearchIndex,
-    ask_newer,
     drop_document,
     index_document,
     index_new,
@@ -342,13 +341,6 @@ def written(item: str = "new", text: str = TEXT, **more: object) -> Change:
     return made.model_copy(update={"tenant_id": "t", "agent_id": "a", **more})
 
 
-async def compare(conn: Connection, change: Change) -> None:
-    """Lock what a change is of, and compare it with what is new there."""
-    newer = await ask_newer(conn, change)
-    if newer is not None:
-        await refuse_repeated(change, newer)
-
-
 async def test_what_was_written_since_by_the_same_agent_is_compared(pool: Pool) -> None:
     await known(pool, "lunch", CANTEEN)
     await known(pool, "of-b", agent="b")
@@ -361,7 +353,7 @@ async def test_what_was_written_since_by_the_same_agent_is_compared(pool: Pool) 
     async def refused(**given: object) -> str | None:
         async with transaction(pool) as conn:
             try:
-                await compare(conn, written(**given))  # type: ignore[arg-type]
+                await refuse_repeated(conn, written(**given))  # type: ignore[arg-type]
             except Repeated as error:
                 return error.item_id
         return None
@@ -395,7 +387,7 @@ async def test_tables_that_were_written_since_are_compared_as_they_stand(pool: P
     async def refused(item: str, seen: int | None, column: str = "amount") -> str | None:
         async with transaction(pool) as conn:
             try:
-                await compare(conn, table(item, column).model_copy(update={"seen": seen}))
+                await refuse_repeated(conn, table(item, column).model_copy(update={"seen": seen}))
             except Repeated as error:
                 return error.item_id
         return None
@@ -471,11 +463,11 @@ async def test_a_new_skill_waits_for_one_being_made_and_follows_one_made(pool: P
 
 async def test_writers_of_one_agents_kind_wait_for_each_other(pool: Pool) -> None:
     async with transaction(pool) as first:
-        await compare(first, written(seen=0))
+        await refuse_repeated(first, written(seen=0))
         for given in ({"agent_id": "b"}, {"tenant_id": "u"}, {"kind": RULE}):
             async with transaction(pool) as other:
                 await other.execute("SET LOCAL lock_timeout = '1s'")
-                await compare(other, written(seen=0, **given))
+                await refuse_repeated(other, written(seen=0, **given))
         query = b"""SELECT count(*) AS held FROM pg_locks WHERE locktype = 'advisory'
                     AND pid = pg_backend_pid()"""
         row = await (await first.execute(query)).fetchone()

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import structlog
-from psycopg import AsyncCursor
 from psycopg.rows import DictRow
 
 from core.adapters.postgres.queries import (
@@ -52,23 +51,17 @@ async def newest_revision(
     return int(found["newest"]) if found else 0
 
 
-async def ask_newer(conn: Connection, change: Change) -> AsyncCursor[DictRow] | None:
-    """Serialise writers of an agent's knowledge of a kind, and ask what is new there.
+async def refuse_repeated(conn: Connection, change: Change) -> None:
+    """Serialise writers of an agent's knowledge of a kind, and check what is new there.
 
     The lock lasts until the caller's transaction ends; it is taken after those of the change and
-    its candidate. What is asked travels with what is written next: each trip under the lock is one
-    that all other writers of the agent wait for.
+    its candidate. Raises Repeated if an item added or changed since says the same, or nearly.
     """
     params = {**await _lock(conn, change), "item_id": change.target_id, "seen": change.seen}
     if change.seen is None or change.after is None:
-        return None
+        return
     block = "neighbours.tables" if change.kind is Kind.DMN_RULE else "neighbours.newer"
-    return await conn.execute(sql(block), params)
-
-
-async def refuse_repeated(change: Change, newer: AsyncCursor[DictRow]) -> None:
-    """Raise Repeated if an item added or changed since says the same, or nearly."""
-    for row in await newer.fetchall():
+    for row in await (await conn.execute(sql(block), params)).fetchall():
         if repeats(change, row["content"]):
             raise Repeated(
                 Message("near.meanwhile", kind=change.kind, id=row["item_id"]),

@@ -21,7 +21,6 @@ from core.adapters.postgres.queries import (
 )
 from core.adapters.postgres.runs import event_row, write_event
 from core.adapters.postgres.search import (
-    ask_newer,
     drop_document,
     index_document,
     index_new,
@@ -86,11 +85,10 @@ class PostgresUnitOfWork(CasesOfUnit):
         return self._row
 
     async def write_item(self, change: Change) -> None:
-        newer = None if change.after is None else await ask_newer(self._conn, change)
+        if change.after is not None:
+            await refuse_repeated(self._conn, change)
         async with item_put(self._conn, change):
             await self.ask_seen(change)
-            if newer is not None:
-                await refuse_repeated(change, newer)
 
     async def note_package(self, kind: Kind, package: str) -> None:
         params = {"kind": kind, "package": package}

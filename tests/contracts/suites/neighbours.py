@@ -61,6 +61,15 @@ class NeighboursContract:
         assert found.items[0].id == "m1"
         assert "m2" not in {item.id for item in found.items}
 
+    async def test_the_same_words_at_once_name_the_item_that_has_them(
+        self, change_log: ChangeLog, search: Search
+    ) -> None:
+        seen = await self._mark(search)
+        await self._write(change_log, remembered("m1", TEXT, seen))
+        with pytest.raises(Repeated) as raised:
+            await self._write(change_log, remembered("m2", TEXT, seen))
+        assert raised.value.item_id == "m1"
+
     async def test_what_was_known_at_the_comparison_does_not(
         self, change_log: ChangeLog, search: Search
     ) -> None:
