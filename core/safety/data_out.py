@@ -70,35 +70,23 @@ _NOT_THAT = expression(
     + r"|금지|안\s?됩|안\s?돼|말고|말\s?것|거절|신고|사기|피싱|동의(?:를|한|받|가|서)"
     r"|본인(?:이|에게|의|만)|마스킹|가리고|가려서|익명|암호화|요청하시면|승인\s?(?:후|받)|절대|차단|않"
 )
-
-
 _GAP = r"(?:[^.;\n]|\.(?=\S))"  # an address has full stops within it
+# What stands in which order, how far apart at most, and what says that it is not meant.
+_ORDERS = (
+    *((row, 80, _NOT_SO) for row in (
+        (_SENDS, _DATA, _OUTSIDE), (_DATA, _SENDS, _OUTSIDE), (_SENDS, _OUTSIDE, _DATA),
+    )),
+    *((row, 50, _NOT_THAT) for row in (
+        (_KNOWN, _AWAY, _GOES), (_AWAY, _KNOWN, _GOES), (_KNOWN, _GOES, _AWAY),
+    )),
+)  # fmt: skip
 
-RULES = (
-    *(
-        Rule(
-            "data.sent_out",
-            expression(rf"{first}{_GAP}{{0,80}}?{second}{_GAP}{{0,80}}?{third}"),
-            unless=_NOT_SO,
-            but=_NOT_SO,
-        )
-        for first, second, third in (
-            (_SENDS, _DATA, _OUTSIDE),
-            (_DATA, _SENDS, _OUTSIDE),
-            (_SENDS, _OUTSIDE, _DATA),
-        )
-    ),
-    *(
-        Rule(
-            "data.sent_out",
-            expression(rf"{first}{_GAP}{{0,50}}?{second}{_GAP}{{0,50}}?{third}"),
-            unless=_NOT_THAT,
-            but=_NOT_THAT,
-        )
-        for first, second, third in (
-            (_KNOWN, _AWAY, _GOES),
-            (_AWAY, _KNOWN, _GOES),
-            (_KNOWN, _GOES, _AWAY),
-        )
-    ),
+RULES = tuple(
+    Rule(
+        "data.sent_out",
+        expression(rf"{_GAP}{{0,{most}}}?".join(row)),
+        unless=not_meant,
+        but=not_meant,
+    )
+    for row, most, not_meant in _ORDERS
 )

@@ -51,10 +51,8 @@ MOMENTS = tuple(
         (">", r"(?:[을를이가])?\s?넘"),
     )
 )
-RANGE = re.compile(
-    r"\s?(?:~|-|–|부터|에서|이상|초과)\s?(?:오전|오후)?\s?|이?나 |(?: 또는| 혹은|,) "
-)
 ONE_OR_OTHER = re.compile(r"이?나 |(?: 또는| 혹은|,) ")
+RANGE = re.compile(rf"\s?(?:~|-|–|부터|에서|이상|초과)\s?(?:오전|오후)?\s?|{ONE_OR_OTHER.pattern}")
 BETWEEN = re.compile(r"\s?(?:사이|까지)")
 BEFORE = re.compile(r"\s전(?P<till>까지)?")
 # How a condition ends, and so how it goes on: the first that fits counts.
