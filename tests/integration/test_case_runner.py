@@ -291,4 +291,6 @@ async def test_questions_weighed_together_weigh_as_alone(api: Api, teacher: Teac
     async with connection(api.app.stores.pool) as conn:
         index = SearchIndex(conn, "t")
         assert await ask_all(texts, index) == [await ask(text, index) for text in texts]
+        first, *others = texts
+        assert (await ask_all(texts, index, rough=others))[0] == await ask(first, index)
         assert await ask_tasks(texts, index) == [await ask_task(text, index) for text in texts]

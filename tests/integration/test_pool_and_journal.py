@@ -92,6 +92,27 @@ async def test_a_migration_under_a_worker_costs_each_connection_one_statement(
         assert await fetch_one(pool, "inbox.get", id="x") is None
 
 
+async def test_rows_have_the_columns_that_their_statement_has_now(database: str) -> None:
+    async with open_pool(database) as pool, pool.connection() as conn:
+        ask = "SELECT * FROM (SELECT 1 AS a, 2 AS b) AS t"
+        for _ in range(2):
+            assert await (await conn.execute(ask)).fetchall() == [{"a": 1, "b": 2}]
+        await conn.execute("CREATE TEMP TABLE wide (a int)")
+        assert await (await conn.execute("TABLE wide", prepare=False)).fetchall() == []
+        await conn.execute("ALTER TABLE wide ADD b int DEFAULT 7")
+        await conn.execute("INSERT INTO wide (a) VALUES (1)")
+        found = await conn.execute("TABLE wide", prepare=False)
+        assert await found.fetchall() == [{"a": 1, "b": 7}]
+
+
+async def test_of_two_statements_of_one_cursor_rows_are_the_last_ones(database: str) -> None:
+    async with open_pool(database) as pool, pool.connection() as conn:
+        async with conn.pipeline(), conn.cursor() as cursor:
+            await cursor.execute("SELECT 1 AS first")
+            await cursor.execute("SELECT 2 AS second")
+            assert await cursor.fetchall() == [{"second": 2}]
+
+
 async def test_a_statement_that_the_server_forgot_costs_one_statement(database: str) -> None:
     async with open_pool(database, max_size=1) as pool:
         for _ in range(10):  # from the fifth time on it is prepared

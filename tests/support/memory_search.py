@@ -142,9 +142,9 @@ class _Index:
     def __init__(self, documents: Sequence[IndexTerms]) -> None:
         self._documents = documents
 
-    async def describe(self, terms: Sequence[str]) -> Corpus:
+    async def describe(self, terms: Sequence[str], rough: Sequence[str] = ()) -> Corpus:
         mean = sum(found.length for found in self._documents) / max(1, len(self._documents))
-        frequencies = await self.count(terms)
+        frequencies = await self.count([*terms, *rough])
         return Corpus(len(self._documents), frequencies, max(1.0, mean))
 
     async def count(self, terms: Sequence[str]) -> Mapping[str, int]:

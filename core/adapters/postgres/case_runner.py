@@ -22,7 +22,7 @@ from core.adapters.postgres.queries import (
     sql,
 )
 from core.adapters.postgres.scoped_search import PostgresTaskMatches, ScopedSearch
-from core.adapters.postgres.search import PostgresSearch, SearchIndex
+from core.adapters.postgres.search import FEW, PostgresSearch, SearchIndex
 from core.adapters.postgres.unit_of_work import document_of, item_put, put_document
 from core.changes.cases.running import (
     CHOOSING,
@@ -45,7 +45,6 @@ from core.knowledge.search.documents import SearchDocument, index_terms
 from core.knowledge.search.ranking import Weighing, ask_all
 
 ASKED_CHARS = 4_000  # of a question or a request, as of those that agents ask
-_SAMPLE = 20  # postings that tell how rare a word is, where two items are compared
 _MARGIN = 0.85  # how much worse than the other one must be, for what that leaves unsure
 _Key = tuple[str, Kind, str]
 
@@ -104,7 +103,7 @@ class PostgresCaseRunner:
         own = [case for case in cases if not _is_other(change, case)]
         # Both are sent, and read after the next trip.
         items = await looking.ask_items(own)
-        undisturbed = await _Undisturbed(looking, change).among(others)
+        undisturbed = await _Undisturbed(looking, change).among(others, own)
         ended = [*await looking.run_on_items(own, await _items_of(items))]
         spared = await undisturbed.ids()
         if left := [case for case in others if case.id not in spared]:
@@ -184,7 +183,9 @@ class _Looking:
         self.conn = conn
         self._change = change
         pool = cast("Pool", _Lent(conn))
-        self._search = ScopedSearch(PostgresSearch(pool, None, tells=tracing.is_on()), clock)
+        self._weighed: dict[str, Weighing | None] = {}
+        search = PostgresSearch(pool, None, tells=tracing.is_on(), weighed=self._weighed)
+        self._search = ScopedSearch(search, clock)
         self._matches = PostgresTaskMatches(pool, clock)
         self._agents = PostgresAgents(pool)
 
@@ -201,6 +202,19 @@ class _Looking:
         with nothing_along():
             agents: dict[tuple[str, str], Agent] = {}
             return [await self._one(case, items.get(_key(case)), agents) for case in cases]
+
+    async def weigh(
+        self, own: Sequence[Case], others: Sequence[Case], tenant_id: str
+    ) -> Sequence[Weighing | None]:
+        """Weigh the questions of cases in one look, and return those of the others.
+
+        What the change's own weigh is kept for their searches: nothing is written in between.
+        """
+        asked, rough = map(_questions, (own, others))
+        index = SearchIndex(self.conn, tenant_id)
+        weighed = await ask_all([*asked, *rough], index, rough={*rough} - {*asked})
+        self._weighed.update(zip(asked, weighed, strict=False))
+        return weighed[len(asked) :]
 
     async def ask_items(self, cases: Sequence[Case]) -> AsyncCursor[DictRow] | None:
         """Ask for the items of cases; `_items_of` reads them."""
@@ -266,6 +280,10 @@ async def _items_of(asked: AsyncCursor[DictRow] | None) -> dict[_Key, ItemState]
     }
 
 
+def _questions(cases: Sequence[Case]) -> list[str]:
+    return [case.body.text[:ASKED_CHARS] for case in cases if case.body.check in SEARCHING]
+
+
 def _key(case: Case) -> _Key:
     return (case.tenant_id, case.kind, case.body.of or case.item_id)
 
@@ -289,24 +307,23 @@ class _Undisturbed:
     looking: _Looking
     change: Change
 
-    async def among(self, cases: Sequence[Case]) -> _Spared:
-        """Ask about green cases of others that ask with words."""
+    async def among(self, cases: Sequence[Case], own: Sequence[Case]) -> _Spared:
+        """Ask about green cases of others that ask with words; the `own` ones are weighed along."""
         written = _written(self.change)
         rivals = [case for case in cases if _may_move(case, written)]
         certain = frozenset(case.id for case in cases) - {case.id for case in rivals}
         if not rivals:
             return _Spared(certain, written)
-        asked = await self._asked(rivals)
+        asked = await self._asked(rivals, own)
         return _Spared(certain, written, asked, await self._ask_shapes(asked))
 
-    async def _asked(self, cases: Sequence[Case]) -> Sequence[_Asked]:
+    async def _asked(self, cases: Sequence[Case], own: Sequence[Case]) -> Sequence[_Asked]:
         tenant_id = self.change.tenant_id
-        index = SearchIndex(self.looking.conn, tenant_id, sample=_SAMPLE)
+        index = SearchIndex(self.looking.conn, tenant_id, sample=FEW)
         questions = [case for case in cases if case.body.check in SEARCHING]
         requests = [case for case in cases if case.body.check in CHOOSING]
-        texts = [case.body.text[:ASKED_CHARS] for case in questions]
         tasks = [case.body.text[:ASKED_CHARS] for case in requests]
-        weighed = await ask_all(texts, index, has_names=False) if texts else []
+        weighed = await self.looking.weigh(own, questions, tenant_id) if questions else []
         chosen_by = await ask_tasks(tasks, index) if tasks else []
         pairs = [
             *zip(questions, weighed, strict=True),

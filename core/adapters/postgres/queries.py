@@ -171,7 +171,11 @@ class TenantCursor(AsyncCursor[Row]):
 
     A session keeps its tenant, so most statements cost nothing more: set for each, that was a
     tenth of the worker's CPU. After an error it is unknown, since a rollback undoes it.
+    `asked` is the statement whose rows are to come, None before any and where it is one of several.
     """
+
+    asked: str | None = None
+    _is_used = False
 
     async def execute(  # type: ignore[override]  # no statement of ours is a template
         self,
@@ -182,6 +186,8 @@ class TenantCursor(AsyncCursor[Row]):
         binary: bool | None = None,
     ) -> Self:
         """Run a statement in the name of the acting tenant."""
+        self.asked = query if isinstance(query, str) and not self._is_used else None
+        self._is_used = True
         conn, wanted = self._conn, acting_tenant()
         if isinstance(conn, TenantConnection) and conn.tenant != wanted:
             conn.tenant = _UNKNOWN

@@ -6,6 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Protocol
 
 import structlog
@@ -307,18 +308,29 @@ class SkillFollower:
 
 # Counting a term stops here; beyond, its frequency is extrapolated from the ids.
 _SAMPLE = 100
+FEW = 20  # and here, where two items are compared
+NOT_WEIGHED: Mapping[str, Weighing | None] = MappingProxyType({})
 
 
 class PostgresSearch:
     """The `Search` port; without a follower the index is used as it is.
 
     Unless it `tells`, hits have neither an excerpt nor a reason, which take longer than the rest.
+    What a query in `weighed` weighs is not looked up: nothing may be written in between.
     """
 
-    def __init__(self, pool: Pool, follower: SkillFollower | None, *, tells: bool = True) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        follower: SkillFollower | None,
+        *,
+        tells: bool = True,
+        weighed: Mapping[str, Weighing | None] = NOT_WEIGHED,
+    ) -> None:
         self._pool = pool
         self._follower = follower
         self._tells = tells
+        self._weighed = weighed
 
     async def search(
         self, query: str, *, tenant_id: str, agent_id: str | None, kind: Kind | None, limit: int
@@ -332,7 +344,10 @@ class PostgresSearch:
         if limit < 1:
             return []
         async with connection(self._pool) as conn:
-            weighing = await ask(query, SearchIndex(conn, tenant_id))
+            if query in self._weighed:
+                weighing = self._weighed[query]
+            else:
+                weighing = await ask(query, SearchIndex(conn, tenant_id))
             if weighing is None:
                 return []
             scope = _Scope(tenant_id, agent_id, kind, limit, weighing.needed, weighing.enough)
@@ -415,18 +430,21 @@ class SearchIndex:
         self._own = {"agent_id": agent_id, "kind": kind}
         self.mark = 0
 
-    async def describe(self, terms: Sequence[str]) -> Corpus:
+    async def describe(self, terms: Sequence[str], rough: Sequence[str] = ()) -> Corpus:
         """Return what ranking by these terms needs to know of all documents."""
         asked = {"terms": joined(terms), "sample": self._sample, **self._own}
-        (whole,) = await self._fetch("search.describe", **asked)
+        few = {"rough": joined(rough), "few": FEW}
+        (whole,) = await self._fetch("search.describe", **asked, **few)
         self.mark = whole["mark"]
 
         ends = {"oldest": whole["oldest"], "newest": whole["newest"]}
-        sample = self._sample
+        samples = dict.fromkeys(rough, FEW)
         return Corpus(
             documents=whole["documents"],
             frequencies={
-                term: seen if seen < sample else extrapolate(seen, sample, last=last, **ends)
+                term: seen
+                if seen < FEW
+                else extrapolate(seen, samples.get(term, self._sample), last=last, **ends)
                 for term, (seen, last) in whole["terms"].items()
             },
             mean=max(1.0, whole["length"] / max(1, whole["documents"])),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import chain
 from typing import Protocol
 
 from core.knowledge.search.names import names_in
@@ -276,8 +275,10 @@ def impact(shaped: int, mean: float) -> float:
 class Index(Protocol):
     """The statistics of a tenant's index that a query needs."""
 
-    async def describe(self, terms: Sequence[str]) -> Corpus:
-        """Return the corpus with the frequencies of these terms."""
+    async def describe(self, terms: Sequence[str], rough: Sequence[str] = ()) -> Corpus:
+        """Return the corpus with the frequencies of these terms, and of the `rough` ones those that
+        fewer documents tell.
+        """
 
     async def count(self, terms: Sequence[str]) -> Mapping[str, int]:
         """Return the frequencies of further terms that occur."""
@@ -298,28 +299,32 @@ async def ask(text: str, index: Index, *, for_name: bool = True) -> Weighing | N
 
 
 async def ask_all(
-    texts: Sequence[str], index: Index, *, for_name: bool = True, has_names: bool = True
+    texts: Sequence[str], index: Index, *, for_name: bool = True, rough: Collection[str] = ()
 ) -> list[Weighing | None]:
     """Weigh queries as `ask` does, in as few looks at the index as for one.
 
-    Without `has_names` the items that they name get nothing for that.
+    Of those that are `rough` the items that they name get nothing for that, and the frequencies of
+    words that only they have are told by fewer documents.
     """
     read = _read if len(texts) == 1 else _read_again
-    asked = [read(text, has_names=for_name and has_names) for text in texts]
-    wanted = dict.fromkeys(chain.from_iterable(one.terms for one in asked))
-    if not wanted:
+    asked = [read(text, has_names=for_name and text not in rough) for text in texts]
+    pairs = zip(texts, asked, strict=True)
+    terms = [(term, text in rough) for text, one in pairs for term in one.terms]
+    closely = dict.fromkeys(term for term, is_rough in terms if not is_rough)
+    roughly = dict.fromkeys(term for term, _ in terms if term not in closely)
+    if not terms:
         return [None] * len(asked)
-    corpus = await index.describe([*wanted])
+    corpus = await index.describe([*closely], [*roughly])
     is_known = corpus.frequencies.__contains__
     found = [guesses(one.question, is_known) if corpus.documents else {} for one in asked]
     spelt = dict.fromkeys(key for one in found if one for key in keys(one))
     known = await index.known([*spelt]) if spelt else set()
-    terms = [likely(one, known) if one else {} for one in found]
-    guessed = dict.fromkeys(term for one in terms for term in one)
+    meant = [likely(one, known) if one else {} for one in found]
+    guessed = dict.fromkeys(term for one in meant for term in one)
     counted = await index.count([*guessed]) if guessed else {}
     return [
         one.weighed(corpus, {t: (f, counted[t]) for t, f in own.items() if t in counted}, for_name)
-        for one, own in zip(asked, terms, strict=True)
+        for one, own in zip(asked, meant, strict=True)
     ]
 
 

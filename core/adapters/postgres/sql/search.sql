@@ -86,7 +86,7 @@ WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
 
 -- name: describe
 -- The corpus, and how frequent each known term is: term -> [seen, last], in one round trip.
--- Counting stops at the sample; the rest is extrapolated from ids. `mark` is the newest revision
+-- Counting stops at the sample, of the rough ones at a few; the rest is extrapolated from ids. `mark` is the newest revision
 -- of a kind's documents, of the agent or, without one, of those that the tenant shares.
 SELECT s.documents, s.length,
        coalesce((SELECT d.id FROM search_documents d WHERE d.tenant_id = %(tenant_id)s
@@ -103,12 +103,16 @@ SELECT s.documents, s.length,
               AND d.agent_id = %(agent_id)s)
        END, 0) AS mark,
        (SELECT coalesce(jsonb_object_agg(t.term, jsonb_build_array(f.seen, f.last)), '{}')
-        FROM unnest(string_to_array(%(terms)s, E'\n')) AS t (term)
+        FROM (SELECT a.term, %(sample)s::int AS most
+              FROM unnest(string_to_array(%(terms)s, E'\n')) AS a (term)
+              UNION ALL
+              SELECT b.term, %(few)s::int
+              FROM unnest(string_to_array(%(rough)s, E'\n')) AS b (term)) t
         CROSS JOIN LATERAL (
             SELECT count(*) AS seen, max(s.document_id) AS last
             FROM (SELECT p.document_id FROM search_postings p
                   WHERE p.term = search_key(%(tenant_id)s, t.term)
-                  ORDER BY p.document_id LIMIT %(sample)s) s
+                  ORDER BY p.document_id LIMIT t.most) s
         ) f
         WHERE f.seen > 0) AS terms
 FROM (SELECT coalesce(sum(z.documents), 0)::bigint AS documents,
