@@ -106,11 +106,15 @@ async def test_rows_have_the_columns_that_their_statement_has_now(database: str)
 
 
 async def test_of_two_statements_of_one_cursor_rows_are_the_last_ones(database: str) -> None:
-    async with open_pool(database) as pool, pool.connection() as conn:
-        async with conn.pipeline(), conn.cursor() as cursor:
-            await cursor.execute("SELECT 1 AS first")
-            await cursor.execute("SELECT 2 AS second")
-            assert await cursor.fetchall() == [{"second": 2}]
+    async with (
+        open_pool(database) as pool,
+        pool.connection() as conn,
+        conn.pipeline(),
+        conn.cursor() as cursor,
+    ):
+        await cursor.execute("SELECT 1 AS first")
+        await cursor.execute("SELECT 2 AS second")
+        assert await cursor.fetchall() == [{"second": 2}]
 
 
 async def test_a_statement_that_the_server_forgot_costs_one_statement(database: str) -> None:
