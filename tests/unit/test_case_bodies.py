@@ -281,6 +281,27 @@ def test_a_person_who_restores_a_state_brings_back_its_cases() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "content", "taken_back", "gives_way"),
+    [
+        ("It is card now, cash is over.", "Pay by card.", "in cash", True),
+        ("It is a cheque now, cash is over.", "Pay by card.", "in cash", False),
+        ("", "Pay by card.", "in cash", False),
+        ("It is card now, cash is over.", "Pay by card.", "by cheque", False),
+        ("It is card now, cash is over.", "Pay by cheque.", "in cash", False),
+    ],
+)
+def test_what_was_not_to_be_said_may_be_said_by_those_who_take_back_the_rest(
+    said: str, content: str, taken_back: str, gives_way: bool
+) -> None:
+    known = Snapshot(content="Pay by bank, in cash.", name="m")
+    change = memory(update(content), said).model_copy(update={"before": known})
+    old = older(UNSAID, CaseOrigin.MODEL)
+    assert covers(change, old, body("unsaid", taken_back)) is gives_way
+    assert not covers(change, old, body("unsaid", taken_back), origin=CaseOrigin.DERIVED)
+    assert not covers(memory(update(content), said), old, body("unsaid", taken_back))
+
+
+@pytest.mark.parametrize(
     ("request_", "old", "origin", "gives_way"),
     [
         (update(valid_until="2030-01-01T00:00:00Z"), RECALL, CaseOrigin.DERIVED, True),

@@ -73,6 +73,7 @@ class Corrections:
         stated = [case.body for case in own if case.origin is not CaseOrigin.DERIVED]
         self._decisions = [body for body in stated if body.check is Check.DECISION]
         self._withdrawn = [body for body in stated if body.check is Check.WITHDRAWN]
+        self._unsaid = [body.text for body in stated if body.check is Check.UNSAID]
         self._stated = {asks(body): expects(body) for body in stated}
 
     def cover(self, older: Case) -> bool:
@@ -87,7 +88,7 @@ class Corrections:
         said = self._stated.get(asks(older.body))
         if said is not None and said != expects(older.body):
             return self._is_meant(older)
-        if self._withdraws(older) or self._moves_alike(older):
+        if self._withdraws(older) or self._moves_alike(older) or self._is_said_anew(older):
             return True
         # What a model or a person has stated gives way to a statement alone.
         is_derived = older.origin is CaseOrigin.DERIVED
@@ -162,6 +163,21 @@ class Corrections:
         if older.body.check is not Check.UNSAID or not isinstance(asked, MemoryRequest):
             return False
         return asked.merge_mode is not MergeMode.EXTEND and says(asked.content, older.body.text)
+
+    def _is_said_anew(self, older: Case) -> bool:
+        """Whether what a memory was no longer to say is what the feedback itself says now.
+
+        All words that the memory did not have stand in it, and a case states that what the memory
+        said instead is to be said no more.
+        """
+        said = self._change.candidate_content or self._change.feedback_content
+        before = self._change.before
+        if before is None or not said or not self._says_again(older):
+            return False
+        had, now = term_counts(before.content), term_counts(said)
+        new = [word for word in asked_words(older.body) if word not in had]
+        is_taken_back = any(says(before.content, text) for text in self._unsaid)
+        return bool(new) and is_taken_back and all(word in now for word in new)
 
     def _edits_row(self, older: Case) -> bool:
         """Whether all rows that decided a case are edited by their ids, or removed."""
