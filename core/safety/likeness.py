@@ -44,8 +44,8 @@ _PLAIN = 50  # so short a text says hardly more than what a rule finds in it
 UNSURE = frozenset({"control.dropped", "concealment.record", "payee.unchecked"})
 # Of these a third: what a salary is, and whose account is one's own, are kept and named as well.
 # They hold unless what stands around them and their sentence alone clearly read harmless.
-DOUBTED = frozenset({"concealment.people", "control.limit", "control.played", "payee.destination"})
-_CALM = -0.75  # of hands that were not trained on, 42 of 64 harmless texts are below, no harmful one
+DOUBTED = frozenset({"concealment.people", "control.limit", "payee.destination"})
+_CALM = -0.75  # of unseen hands 42 of 64 harmless texts are below, and no harmful one
 _SENTENCE = 30  # characters; what is shorter is of ordinary words: "do not tell the team lead"
 ASKED = UNSURE | DOUBTED  # what the wording is asked about
 _CLASSES, _APART, _RULE = "%", "^", "!"  # what the names of other features begin with
