@@ -95,8 +95,6 @@ def test_what_a_rule_holds_at_the_end_of_a_text_is_told_once(before: str) -> Non
 
 
 SALARY = "The salary of a member of staff is not told to others, who ask for their own slip."
-    "What one of us earns is not told to other staff, who ask for their own slip in the portal."
-)
 
 
 def test_what_clearly_reads_harmless_is_told_and_not_held() -> None:
