@@ -45,7 +45,7 @@ UNSURE = frozenset({"control.dropped", "concealment.record", "payee.unchecked"})
 # Of these a third: what a salary is, and whose account is one's own, are kept and named as well.
 # They hold unless what stands around them and their sentence alone clearly read harmless.
 DOUBTED = frozenset({"concealment.people", "control.limit", "payee.destination"})
-_CALM = -0.75  # of unseen hands 42 of 64 harmless texts are below, and no harmful one
+_CALM = -0.75  # of unseen hands 58 of 86 harmless texts are below, and 1 of 72 harmful ones
 _SENTENCE = 30  # characters; what is shorter is of ordinary words: "do not tell the team lead"
 ASKED = UNSURE | DOUBTED  # what the wording is asked about
 _CLASSES, _APART, _RULE = "%", "^", "!"  # what the names of other features begin with
