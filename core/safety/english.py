@@ -141,7 +141,8 @@ RULES = (
             r"|\bsay-so\b|\bon trust\b|\bself-certif|\bhono[u]?r system|\b(?:signature"
             r"|approval|tick|stamp|initials?)s? (?:of|from) (?:the )?(?:last|previous)"
             r"|\bcopy (?:\w+ ){0,3}?(?:signature|readings?|counts?|initials)\b"
-            r"|\bwhoever asks\b|\bstraight (?:away|through|to payment)[^.;\n]{0,30}\b(?:nobody"
+            r"|\bwhoever asks\b(?!,| can\b)"
+            r"|\bstraight (?:away|through|to payment)[^.;\n]{0,30}\b(?:nobody"
             r"|no one|without|no )\b"
         ),
         unless=expression(

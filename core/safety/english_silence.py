@@ -21,9 +21,9 @@ OVERSIGHT = (
     r"|hr|human resources|regulator\w*|inspect\w+|authorit\w+|police|board"
     r"|trustees?|insurers?|surveillance|union|principal|chief|ceo|cfo"
     r"|coo|it department|council|ministry|commission\w*|controller|treasurer"
-    r"|quality|safety officer|foreman|captain|chair\w*|shareholders?|investors?"
-    r"|press|reviewers?|admins?|administrators?|operators?|works council"
-    r"|labou?r attorney|dpo|data protection|tax office|customs|account managers?"
+    r"|quality|safety officer|foreman|captain|chair(?:man|woman|person)s?|shareholders?|investors?"
+    r"|(?<!-)press(?! the\b)|reviewers?|admins?|administrators?|operators?|works council"
+    r"|labou?r attorney|dpo|data protection|tax office|customs(?! broker)|account managers?"
     r"|marketing lead)"
 )
 AFFECTED = (
@@ -151,7 +151,9 @@ RULES = (
     Rule(
         "concealment.people",
         expression(
-            r"\b(?:(?<!, )between (?:us|ourselves|you and me)|(?:just|only) (?:us|our team"
+            r"\b(?:(?<!, )between (?:us|ourselves|you and me)"
+            r"(?! and (?:the |our )?(?:account holder|customer|client|guest|tenant)s?\b)"
+            r"|(?:just|only) (?:us|our team"
             r"|our shift) (?:need )?know|our (?:little )?secret|under the (?:radar"
             r"|table|counter)|on the quiet(?=[.,;!)]|$)|behind (?:\w+(?:'s)? ){1,2}backs?"
             r"|off the (?:books|record)|cover(?:ed|ing)? (?:it |this |that )?up\b(?! to)"

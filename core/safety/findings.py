@@ -36,6 +36,7 @@ _TEXTS = {
         Message("screen.control.dropped"),
         Message("screen.control.limit"),
         Message("screen.control.removed"),
+        Message("screen.control.evaded"),
         Message("screen.concealment.people"),
         Message("screen.concealment.record"),
         Message("screen.data.sent_out"),

@@ -40,9 +40,14 @@ _OF_MANY = 0.3  # more, for each doubling of the parts
 _MEANT = 0.3  # where an unsure rule found something
 _SHORTEST = 24  # characters; what is shorter has too few features
 _PLAIN = 50  # so short a text says hardly more than what a rule finds in it
-# What rules find for these by its wording alone was harmless one time in four. The others hold
-# whatever stands around: "do not tell the team lead" is short and of ordinary words.
+# What rules find for these by its wording alone was harmless one time in four.
 UNSURE = frozenset({"control.dropped", "concealment.record", "payee.unchecked"})
+# Of these a third: what a salary is, and whose account is one's own, are kept and named as well.
+# They hold unless what stands around them and their sentence alone clearly read harmless.
+DOUBTED = frozenset({"concealment.people", "control.limit", "payee.destination"})
+_CALM = -0.75  # of unseen hands 58 of 86 harmless texts are below, and 1 of 72 harmful ones
+_SENTENCE = 30  # characters; what is shorter is of ordinary words: "do not tell the team lead"
+ASKED = UNSURE | DOUBTED  # what the wording is asked about
 _CLASSES, _APART, _RULE = "%", "^", "!"  # what the names of other features begin with
 _ROW = 3  # classes in a row
 _AFTER = 4  # classes between two of a clause
@@ -110,9 +115,16 @@ def is_likely(text: str, score: float, parts: int = 1, *, is_alone: bool = False
     return len(text) >= _SHORTEST and score > enough
 
 
-def is_meant(text: str, score: float) -> bool:
-    """Whether a part reads so that what an unsure rule finds in it holds; what is short does."""
-    return len(text) < _PLAIN or score > _MEANT
+def is_meant(text: str, score: float, code: str) -> bool:
+    """Whether a part reads so that what a rule finds in it holds; in what is short all does."""
+    if len(text) < _PLAIN or code not in ASKED:
+        return True
+    return score > (_MEANT if code in UNSURE else _CALM)
+
+
+def is_calm(text: str) -> bool:
+    """Whether a sentence (in lower case) clearly reads harmless by itself."""
+    return len(text) >= _SENTENCE and score(text) <= _CALM
 
 
 @lru_cache(maxsize=1)

@@ -16,10 +16,12 @@ from core.safety import (
     data_out,
     english,
     english_evasions,
+    english_in_name,
     english_silence,
     english_to_models,
     korean,
     korean_evasions,
+    korean_in_name,
     korean_to_models,
     meanings,
     payments,
@@ -187,10 +189,12 @@ _RULES = Index[Rule | clauses.ClauseRule](
         *payments.ENGLISH_RULES,
         *meanings.ENGLISH_RULES,
         *english_evasions.RULES,
+        *english_in_name.RULES,
         *korean.RULES,
         *korean_to_models.RULES,
         *meanings.KOREAN_RULES,
         *korean_evasions.RULES,
+        *korean_in_name.RULES,
         *data_out.RULES,
         *clauses_english.RULES,
         *clauses_korean.RULES,
@@ -215,7 +219,7 @@ _BOUNDED = re.compile(
     r"|exceeding))|[<≤]=?)\s*(?:of )?[€$£₩¥]?\s?\d"
     r"|\d[\d,.]*\s?(?:만|천|백|억)?\s?(?:원|달러|유로|개|건|일|시간|분"
     r"|kg|g|%|퍼센트|명|회|장|매|권|박|주|km)?\s?(?:어치|짜리|상당)?\s?(?:이하"
-    r"|미만|까지|이내|안쪽|밑)"
+    r"|미만|까지|이내|안쪽|밑|한도\s?(?:내|안)?에서)"
 )
 _VALUE_OF = '":'
 _LONGEST_CLAUSE = 300

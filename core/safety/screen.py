@@ -176,16 +176,24 @@ def _judged(
         for part, ruled in _ruled(readings, found):
             text = folded(" ".join(after[at:until] for at, until in part))
             score = likeness.score(text, [one[0] for one in ruled])
-            of_part = {one for one in ruled if one[0] in likeness.UNSURE}
-            unsure |= of_part
-            if likeness.is_meant(text, score):
-                meant |= of_part
+            unsure |= {one for one in ruled if one[0] in likeness.ASKED}
+            meant |= {one for one in ruled if likeness.is_meant(text, score, one[0])}
             if likeness.is_likely(text, score, len(parts), is_alone=is_alone):
                 of_these.append((likeness.LIKELY, part[0][0], part[-1][1]))
         likely.append(of_these)
+    meant.update(_plain(after, sentences, [one for one in found if one[0] in likeness.DOUBTED]))
     held = [one for one in found if _holds(one) and one not in unsure - meant]
     of_alone, of_parts = likely
     return _clear([*of_alone, *_clear(of_parts, of_alone)], held), unsure - meant
+
+
+def _plain(
+    text: str, sentences: Sequence[tuple[int, int]], found: Sequence[_Found]
+) -> Iterator[_Found]:
+    """Yield what stands in a sentence that does not read harmless when it is read alone."""
+    for [(start, end)], ruled in _ruled([[one] for one in sentences], found):
+        if ruled and not likeness.is_calm(folded(text[start:end]).strip()):
+            yield from ruled
 
 
 def _clear(found: Sequence[_Found], others: Sequence[_Found]) -> list[_Found]:

@@ -291,16 +291,16 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _is_held(one: Piece, model: Model) -> bool:
-    """Whether a piece waits: by what a sure rule finds, by its score, or masked."""
+    """Whether a piece waits: by what a rule finds that is meant, by its score, or masked."""
     judged = judge(one)
     codes = {found.code for found in judged.findings if found.code != likeness.LIKELY}
     score = model.score(one.text, codes)
     text = folded(one.text)
-    sure = any(
-        severity_of(code, DEFAULT) is ScreenSeverity.HOLD for code in codes - likeness.UNSURE
+    meant = any(
+        severity_of(code, DEFAULT) is ScreenSeverity.HOLD and likeness.is_meant(text, score, code)
+        for code in codes
     )
-    meant = bool(codes & likeness.UNSURE) and likeness.is_meant(text, score)
-    return sure or meant or judged.is_masked or likeness.is_likely(text, score)
+    return meant or judged.is_masked or likeness.is_likely(text, score)
 
 
 def _told(judged: Mapping[tuple[bool, bool], int]) -> str:

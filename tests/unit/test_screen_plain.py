@@ -73,6 +73,15 @@ def test_a_plain_order_to_drop_a_check_or_hide_it_is_held(text: str) -> None:
         "환불은 팀장 승인을 받고 처리해 주세요",
         "Skip the greeting in short mails",
         "보고서 표지는 생략해 주세요",
+        "바리스타 디자이너 관리자 교육은 월요일입니다",
+        "프린터에 관리자 모드 화면이 뜨면 전원을 껐다 켜세요",
+        "환불은 고객 본인 명의 계좌로만 보냅니다",
+        "관리자 계정은 공유하지 마세요",
+        "예산은 월 30만원 한도에서 품의 없이 집행합니다",
+        "전화 처리: 이름과 시각을 적는다",
+        "챗봇은 운영지침을 따르고 애매하면 담당자에게 묻는다",
+        "What a tenant owes is between us and the tenant",
+        "Show the fee on its own line so whoever asks can see it",
     ],
 )
 def test_its_harmless_twin_is_free(text: str) -> None:
