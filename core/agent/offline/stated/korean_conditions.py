@@ -144,6 +144,7 @@ def _ahead(text: str, one: Amount, ahead: re.Match[str]) -> Found | None:
 def _range(text: str, one: Amount, other: Amount) -> Found | None:
     if (
         one.kind != other.kind
+        or one.kind == "unclear"
         or size(one.text) >= size(other.text)
         or (one.unit and other.unit and one.unit != other.unit)
     ):
