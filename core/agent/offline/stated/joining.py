@@ -100,7 +100,8 @@ def _with_topics(parts: Sequence[Part], group: str, about: str) -> list[Part]:
 
 
 def _named_after(part: Part, topic: str) -> Part:
-    if not topic or len(topic) > 20:
+    nameless = [one for one in part.when if one.is_ordered and not one.column]
+    if not topic or len(topic) > 20 or len({one.unit for one in nameless}) > 1:
         return part
     when = [
         replace(one, column=one.column or topic) if one.is_ordered else one for one in part.when

@@ -60,7 +60,11 @@ def read(text: str) -> list[Reading]:
     found = (
         tried(_between, plain)
         or tried(_rest, plain)
-        or [one for reader in (_turned, _conditional, _fact, _some, _bare) for one in tried(reader, plain)]
+        or [
+            one
+            for reader in (_turned, _conditional, _fact, _some, _bare)
+            for one in tried(reader, plain)
+        ]
     )
     return [replace(one, trumps=True) if but and one.any_of else one for one in found]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from core.agent.offline.stated.korean_words import POLITE
+from core.agent.offline.stated.korean_words import POLITE, REPEATED
 from core.agent.offline.text import is_korean
 
 _OPENS = re.compile(
@@ -27,6 +27,7 @@ _BARE_HOUR = re.compile(
     r"(?=(?: on(?:wards?)?)?(?:[,;.]|$| (?:it|they|we|you|that|is|and|nope|give|no)\b))",
     re.I,
 )
+_WHATEVER = re.compile(r",\s+(?=(?:whatever|however|no matter|regardless)\b)", re.I)
 # What ends a Korean sentence by saying that it is to be told.
 _TOLD = re.compile(
     r"(?P<told>[가-힣\d%])(?:이?라고|다고) (?:안내|말씀|답변?|공지|설명|얘기|알려|대답|전달)"
@@ -53,19 +54,21 @@ def _named(pattern: re.Pattern[str], text: str) -> dict[str, str]:
 
 
 def _english(sentence: str, halves: Mapping[str, str]) -> str:
-    text = sentence.strip(" .!~")
+    text = sentence.rstrip(" .!~")
     plain = _CLOSES.sub("", _OPENS.sub("", text))
     plain = _BARE_HOUR.sub(
         lambda one: f"{one['by']} {one['hour']}{halves.get(one['hour'], '')}", plain
     )
-    plain = _ONWARDS.sub(r"\1", plain)
-    return sentence if plain == text else plain
+    plain = _WHATEVER.sub(" ", _ONWARDS.sub(r"\1", plain))
+    return sentence if plain == text else f"{plain}{sentence[len(text) :]}"
 
 
 def _korean(sentence: str, halves: Mapping[str, str]) -> str:
-    text = POLITE.sub("", sentence.strip(" .!~"))
+    body = sentence.rstrip(" .!~")
+    text, end = REPEATED.sub("", POLITE.sub("", body)), sentence[len(body) :]
     told = _TOLD.search(text)
     text = text[: told.start()] + told["told"] if told else text
-    return _KOREAN_HOUR.sub(
+    hours = _KOREAN_HOUR.sub(
         lambda one: f"{halves[one['hour']]} {one[0]}" if one["hour"] in halves else one[0], text
     )
+    return f"{hours}{end}"
