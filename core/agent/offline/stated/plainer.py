@@ -20,7 +20,8 @@ _ONWARDS = re.compile(r"\b(from (?:[$€£]?[\d,.]+(?: ?[ap]m|%| [a-z]+)?|noon))
 _HALVES = re.compile(r"\b(?P<hour>\d{1,2}) ?(?P<half>[ap]m)\b", re.I)
 _KOREAN_HALVES = re.compile(r"(?P<half>오전|오후|새벽|아침|저녁|밤) ?(?P<hour>\d{1,2})시(?!간)")
 _KOREAN_HOUR = re.compile(
-    r"(?<!오전 )(?<!오후 )(?<!새벽 )(?<!아침 )(?<!저녁 )(?<!밤 )(?<![가-힣\d:])(?P<hour>\d{1,2})시(?!간)"
+    r"(?<!오전 )(?<!오후 )(?<!새벽 )(?<!아침 )(?<!저녁 )(?<!밤 )(?<![가-힣\d:])"
+    r"(?P<hour>\d{1,2})시(?!간)"
 )
 _BARE_HOUR = re.compile(
     r"\b(?P<by>from|after|before|until|till|past) (?P<hour>\d{1,2})"
@@ -31,7 +32,8 @@ _WHATEVER = re.compile(r",\s+(?=(?:whatever|however|no matter|regardless)\b)", r
 # What ends a Korean sentence by saying that it is to be told.
 _TOLD = re.compile(
     r"(?P<told>[가-힣\d%])(?:이?라고|다고) (?:안내|말씀|답변?|공지|설명|얘기|알려|대답|전달)"
-    r"(?:을 |를 )?(?:해 ?|드려 ?|드리|하|해)?(?:주세요|주십시오|주시면 됩니다|세요|시면 됩니다|면 돼요"
+    r"(?:을 |를 )?(?:해 ?|드려 ?|드리|하|해)?(?:주세요|주십시오|주시면 됩니다|세요"
+    r"|시면 됩니다|면 돼요"
     r"|셔야 (?:합니다|해요|돼요|됩니다)|야 (?:합니다|해요|돼요|됩니다)|바랍니다)$"
 )
 
