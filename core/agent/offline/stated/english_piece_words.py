@@ -91,7 +91,8 @@ NOT = re.compile(
 # One thing holds for some whatever else is told.
 TRUMPS = re.compile(
     r"\s*\b(?:regardless(?: of [\w ]+)?|no matter [\w ]+|however (?:\w+) [\w ]+|whatever [\w ]+"
-    r"|(?:at |on )?any (?:time|day|hour)|in any case|either way|in every case|doesn't matter [\w ]+)$|\balways\b",
+    r"|(?:at |on )?any (?:time|day|hour)|in any case"
+    r"|either way|in every case|doesn't matter [\w ]+)$|\balways\b",
     re.I,
 )
 MORE = re.compile(r"\b(?:extra|additional|plus|on top|surcharge|added|another|again)\b", re.I)
@@ -115,7 +116,8 @@ STORY = re.compile(
     re.I,
 )
 SPAN = re.compile(
-    r"^ (?:'? ?notice|ahead|left|remaining|in advance|of notice|of service|overdue|old|late|early|long|wide"
+    r"^ (?:'? ?notice"
+    r"|ahead|left|remaining|in advance|of notice|of service|overdue|old|late|early|long|wide"
     r"|high|tall|deep|thick|away|or so|each|before(?: \w+)?)+\b",
     re.I,
 )
@@ -163,7 +165,8 @@ LED = re.compile(r"(?:by|for|on|in|at|to|with|from|as|of|and|or)\b", re.I)
 RELATIVE = re.compile(r"(?:any |all |the |an? )?[\w-]+ (?:that|who|which|whose) [\w ]{2,30}", re.I)
 # Nouns that may be verbs, before what says how many: `leave requests of`.
 NOUNS = re.compile(
-    r"(?:any |all |the )?(?!it\b|they\b|you\b|we\b|he\b|she\b|who\b)(?:[a-z-]+ )?(?:requests?|orders?"
+    r"(?:any |all |the )?(?!it\b|they\b|you\b|we\b|he\b|she\b|who\b)(?:[a-z-]+ )?"
+    r"(?:requests?|orders?"
     r"|claims?|returns|calls?|leaves|checks|reports?|tests?|refunds?|quotes?|loads?|bills?|tickets?)"
     r"(?: (?:of|with|for|worth|that are|lasting))?",
     re.I,

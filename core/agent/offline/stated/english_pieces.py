@@ -255,7 +255,8 @@ def _before(first: Found, lead: str, tail: str, ends: list[Condition]) -> Iterat
         yield Reading(when, _outcome(w.TRUMPS.sub("", tail)), trumps=trumps)
     elif not VERB.search(tail) and len(tail.split()) <= 2:
         yield Reading(((_number(first, f"{lead} {tail}"), *ends),), cost=1)
-        yield Reading(when, _outcome(tail), 2)
+        if not w.OF.match(f" {tail}"):
+            yield Reading(when, _outcome(tail), 2)
     elif not w.OF.match(f" {tail}"):
         yield Reading(when, _outcome(tail), 2)
 

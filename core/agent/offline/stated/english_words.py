@@ -104,7 +104,8 @@ MORE_VERBS = words(
     "extend extends enrol enroll register wear wears bring "
     "brings leave leaves arrive expire don't doesn't aren't couldn't haven't hasn'"
     "t quote quotes scan scans stamp stamps sort sorts "
-    "repeat repeats automatically auto-approved free quarantined discarded covered covers rejected approved"
+    "repeat repeats "
+    "automatically auto-approved free quarantined discarded covered covers rejected approved"
 )
 LEADS = re.compile(
     r"^(?:(?:sorry|hi|hey|hello|morning|thanks|look|listen|quick)\b[^,:.\d]{0,25}[,:](?:"

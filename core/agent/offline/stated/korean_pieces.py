@@ -127,6 +127,8 @@ def _conditional(text: str) -> Iterator[Reading]:
     said = f"{whole[: found[-1].end]} {w.TRUMPS.sub('', tail) if tail else _OPEN}"
     parts = _numbered(said, found)
     if len(parts) > 1:  # each of several conditions is enough
+        if trumps:
+            raise NotARule("several that hold whatever else is told")
         then = "" if parts[0].then == _OPEN else _outcome(parts[0].then)
         yield Reading(tuple(one.when for one in parts), then, topic=parts[0].topic)
         return

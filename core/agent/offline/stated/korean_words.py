@@ -148,7 +148,8 @@ VERBAL = re.compile(
     r"|살|모르|남|같|높|많|적|낮|작|젊|늦)$"
 )
 LIST = re.compile(
-    r"(?<=[가-힣A-Za-z])(?:이나|이랑|랑|(?<!(?<![가-힣])[치내외안])과|와|하고|,| 및| 또는|이랑은)\s|(?<=[가-힣])나\s|·"
+    r"(?<=[가-힣A-Za-z])(?:이나|이랑|랑|(?<!(?<![가-힣])[치내외안])과|와|하고"
+    r"|,| 및| 또는|이랑은)\s|(?<=[가-힣])나\s|·"
 )
 # Bare `-면` after these is a verb: what happens, rather than what something is.
 _VERB = re.compile(
