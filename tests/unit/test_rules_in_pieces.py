@@ -22,6 +22,27 @@ READ = {
         '< time("23:00:00")', '> time("23:00:00")'],
     "동의서 제출했으면 진행하고 제출 안 했으면 보류하세요": [
         '"동의서 제출했음"', '"제출 안 했음"'],
+    "Deposits: 25% for parties of up to 20, 50% for anything bigger.": ["<= 20", "> 20"],
+    "Chlorine below 1 ppm or above 4 ppm: close the pool. Between those it stays open.": [
+        "< 1", "> 4", "[1..4]"],
+    "Fridge at 2 to 8°C is fine. Outside that range, throw the stock out.": [
+        "[2..8]", "not([2..8])"],
+    "Fly the red flag when waves exceed 2 m, yellow from 1 to 2 m, green otherwise.": [
+        "> 2", "[1..2]", "< 1"],
+    "Leave requests with less than 2 weeks' notice go to the manager; 2 weeks or more, approve.": [
+        "< 2", ">= 2"],
+    "Bread is half price from 6pm on, full price before that.": [
+        '>= time("18:00:00")', '< time("18:00:00")'],
+    "Could you please charge $5 for bags over 20 kg, $2 for anything lighter? Thanks": [
+        "> 20", "<= 20"],
+    "Walk-ins before 11 am get a slot today. From 11 on, give them one tomorrow, thanks!": [
+        '< time("11:00:00")', '>= time("11:00:00")'],
+    "무료 주차는 2시간까지. 넘으면 5천원": ["<= 2", "> 2"],
+    "당일 출고는 오후 2시 전 주문까지만요. 2시부터 들어온 건 익일 출고로 찍어야 합니다": [
+        '< time("14:00:00")', '>= time("14:00:00")'],
+    "불량률 0.5% 이하 합격, 0.5 초과 2% 이하는 재검, 2% 초과는 반납이라고 몇 번을 말합니까": [
+        "<= 0.5", "(0.5..2]", "> 2"],
+    "출석 80% 이상은 수료, 80% 미만은 미수료라고 안내해 주세요": [">= 80", "< 80"],
 }  # fmt: skip
 WHOLE = [
     "The head chef can't stand coriander, so leave it out of staff meals.",
@@ -32,6 +53,10 @@ WHOLE = [
     "국내는 사원 8만원, 팀장 12만원이고 해외는 20만원입니다.",
     "대형견은 3만원, 소형견은 2만원이에요. 주말엔 만원씩 더 받아요.",
     "학생은 5천원인데 방학 때는 4천원입니다.",
+    "입찰은 추정가 2천만원 이하는 수의계약 되는데 여성기업이면 5천까지 됩니다.",
+    "10개 이상이면 10% 할인인데 회원은 20% 할인이에요",
+    "매장에 있는 손님은 5천원, 없는 손님은 3천원이에요.",
+    "members pay 10 an hour before 5pm and nothing from 5 on. Non-members pay 30 any time.",
 ]
 
 
@@ -50,4 +75,19 @@ def test_who_it_holds_for_whatever_else_comes_before_the_rest() -> None:
         "The late fee is $12 once a rental is more than 3 days overdue. Up to 3 days overdue "
         "it's $4. Students pay $2 however late they are."
     )
+    assert [len(row.when) for row in rows_of(text)] == [2, 2, 1]
+
+
+def test_either_of_two_limits_leaves_the_rest_to_neither() -> None:
+    text = "계약금액이 1억 이상이거나 거래처가 해외면 법무 검토는 필수예요. 그렇지 않으면 생략해요."
+    assert [len(row.when) for row in rows_of(text)] == [1, 1, 0]
+
+
+def test_both_of_two_limits_of_unlike_units_are_kept_apart() -> None:
+    text = "배달은 3만원 이상이고 5km 이내면 가능합니다. 둘 중 하나라도 안 맞으면 불가예요."
+    assert [len(row.when) for row in rows_of(text)] == [2, 0]
+
+
+def test_what_is_set_against_limits_holds_whatever_they_are() -> None:
+    text = "10kg 이하면 2만원, 10kg 넘으면 4만원인데 안내견은 무게 상관없이 안 받아요."
     assert [len(row.when) for row in rows_of(text)] == [2, 2, 1]

@@ -64,7 +64,7 @@ _ENGLISH_UNITS = (
     "seconds?|degrees?(?: C| Celsius)?|°C|°|points?|items?|people|persons?|guests?|users?|seats?|"
     "units?|pieces?|pages?|words?|characters?|times|copies|boxes|pallets?|lit(?:re|er)s?|GB|MB|"
     "employees|staff|students|passengers|bags|tickets|attempts|failures|strikes|absences|kWh"
-    "|decibels|ms|ml|mg|rpm|bpm|mmHg|Mbps|cents?|acres?|knots?|ppm"
+    "|bucks?|quid|decibels|ms|ml|mg|rpm|bpm|mmHg|Mbps|cents?|acres?|knots?|ppm"
 )
 _KOREAN_UNITS = "|".join(sorted(_KOREAN_UNITS.split("|"), key=len, reverse=True))
 _KOREAN_UNITS = _KOREAN_UNITS.replace("|초|", "|초(?!과)|")
@@ -76,6 +76,7 @@ _UNIT = {
     "percent": "%", "per cent": "%", "kgs": "kg", "kilo": "kg", "kilos": "kg", "hr": "hour",
     "hrs": "hour", "min": "minute", "mins": "minute", "people": "person", "kilometre": "km",
     "kilometer": "km", "gram": "g", "metre": "m", "meter": "m", "tonne": "ton",
+    "buck": "dollar", "bucks": "dollar", "quid": "pound",
 }  # fmt: skip
 MONEY = words("원 달러 유로 엔 위안 KRW USD EUR GBP won dollar euro pound ₩ $ € £")
 

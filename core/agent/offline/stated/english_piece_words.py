@@ -29,6 +29,7 @@ REST = re.compile(
     r"|shall\b|should\b|can\b|may\b|needs?\b|have\b|has\b|stays?\b|costs?\b|just\b)[\w-]+)?"
     r"|(?:all |any |every )(?:\w+ )?other [\w-]+(?: of \w+)?"
     r"|(?:all )?the (?:rest|remainder|remaining(?: [\w-]+)?)(?: of (?:the \w+|them|you|us))?"
+    r"|outside (?:of )?(?:that|this|those|these)(?: (?:range|band|window|hours|limits))?"
     r"|the rest|failing that|or else|otherwise"
     r")\b"
     r"|if (?:not\b(?= *$)|(?:it|they|he|she|that|this|either|neither|one|any|none|both|you|there)"
@@ -56,13 +57,14 @@ _DOWN = (
 _OF = (
     r"(?:(?:for|on|with|if it's|if they're|if it is) )?(?:(?:anything|everything|anyone|everyone"
     r"|any|all|the|those"
-    r"|ones|amounts|orders|people|customers|\w+s) )?"
+    r"|ones|amounts|orders|people|customers|\w+s) (?:(?:who|that|which) [a-z]+ )?)?"
 )
 BEYOND = re.compile(
     rf"{_OF}(?:(?P<up>{_UP})|(?P<down>{_DOWN}))(?: than)?(?: (?:that|this|it|those))?\b"
     r"(?: (?:ones?|[a-z]+s)(?=,|$| (?:is|are|needs?|gets?|get|go|goes|pay|pays|cost|costs|must"
     r"|can|ship)\b))?"
-    r"|(?P<between>(?:anything )?in[ -]between(?: (?:that|those|the two|them))?)",
+    r"|(?P<between>(?:anything )?in[ -]between(?: (?:that|those|the two|them))?"
+    r"|(?:anything )?between (?:those|these|them|the two)(?: two| limits)?)",
     re.I,
 )
 STATES = re.compile(
@@ -89,7 +91,8 @@ NOT = re.compile(
 # One thing holds for some whatever else is told.
 TRUMPS = re.compile(
     r"\s*\b(?:regardless(?: of [\w ]+)?|no matter [\w ]+|however (?:\w+) [\w ]+|whatever [\w ]+"
-    r"|in any case|either way|in every case|doesn't matter [\w ]+)$|\balways\b",
+    r"|(?:at |on )?any (?:time|day|hour)|in any case"
+    r"|either way|in every case|doesn't matter [\w ]+)$|\balways\b",
     re.I,
 )
 MORE = re.compile(r"\b(?:extra|additional|plus|on top|surcharge|added|another|again)\b", re.I)
@@ -113,7 +116,8 @@ STORY = re.compile(
     re.I,
 )
 SPAN = re.compile(
-    r"^ (?:ahead|left|remaining|in advance|of notice|of service|overdue|old|late|early|long|wide"
+    r"^ (?:'? ?notice"
+    r"|ahead|left|remaining|in advance|of notice|of service|overdue|old|late|early|long|wide"
     r"|high|tall|deep|thick|away|or so|each|before(?: \w+)?)+\b",
     re.I,
 )
@@ -159,6 +163,20 @@ AUXILIARY = re.compile(
 TAKEN_BACK = re.compile(r"\b(?:refund|return|exchang|cancel|credit|money back|warranty|free)", re.I)
 LED = re.compile(r"(?:by|for|on|in|at|to|with|from|as|of|and|or)\b", re.I)
 RELATIVE = re.compile(r"(?:any |all |the |an? )?[\w-]+ (?:that|who|which|whose) [\w ]{2,30}", re.I)
+# Nouns that may be verbs, before what says how many: `leave requests of`.
+NOUNS = re.compile(
+    r"(?:any |all |the )?(?!it\b|they\b|you\b|we\b|he\b|she\b|who\b)(?:[a-z-]+ )?"
+    r"(?:requests?|orders?"
+    r"|claims?|returns|calls?|leaves|checks|reports?|tests?|refunds?|quotes?|loads?|bills?|tickets?)"
+    r"(?: (?:of|with|for|worth|that are|lasting))?",
+    re.I,
+)
+# An outcome without its verb: `yellow from 1 to 2 m`.
+COLOUR = re.compile(
+    r"(?:red|amber|yellow|green|blue|orange|white|black|purple|low|medium|high|urgent|bronze"
+    r"|silver|gold|pass|fail|merit|distinction)",
+    re.I,
+)
 NO_VALUE = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty"
     r"|hundred|thousand|dozen|half)\b|^\d|[:?]|\b(?:to|of|so|please|not|no|don't|never|than|that|who|which|whose|from|more|less|under|over|above"
@@ -177,5 +195,5 @@ EXCEPT = re.compile(
 GAP = re.compile(
     r"(?P<value>(?:[^\W\d][\w'-]* ){1,4}?)(?P<then>(?:[$€£₩]|\d|half |full |nothing|none"
     r"|free|no |no$|yes$|never|not |once|twice|daily|weekly|monthly|an? |at |by |to |in |on "
-    r"|within |up to |after |before |until ).*)",
+    r"|within |every |up to |after |before |until ).*)",
 )

@@ -15,6 +15,7 @@ from core.agent.offline.stated.found import Found
 from core.agent.offline.stated.pieces import Piece, Reading, tried
 from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule
 
+_THING = re.compile(r"(?:the|an?) [\w -]+", re.I)
 _NOUNS = 5  # words that name what a number is of, or some of several
 
 
@@ -205,12 +206,21 @@ def _measured(text: str) -> Iterator[Reading]:
         return
     first, last = atoms[0], atoms[-1]
     gap = text[first.end : last.start].strip(" ,").lower() if first is not last else ""
-    if gap not in {"and", "but", "but not", ""}:
+    either = gap == "or"
+    if gap not in {"and", "but", "but not", "", "or"}:
         return
     lead, tail = text[: first.start].strip(" ,:"), text[last.end :].strip(" ,:")
     if span := w.SPAN.match(f" {tail}"):
-        tail = tail[span.end() - 1 :].strip()
+        tail = tail[max(0, span.end() - 1) :].strip()
     ends = [_number(one, "") for one in atoms[1:]]
+    if either and tail == "":
+        if _names(lead):
+            name = _number(first, lead)
+            others = [replace(one, column=one.column or name.column) for one in ends]
+            yield Reading(((name,), *((one,) for one in others)))
+        return
+    if either:
+        return
     if tail:
         yield from _before(first, lead, tail, ends)
     else:
@@ -222,6 +232,9 @@ def _behind(first: Found, lead: str, told: str, ends: list[Condition]) -> Iterat
     is_name = _names(lead)
     if is_name or (len(lead.split()) <= 3 and not w.STATES.search(lead)):
         yield Reading(((_number(first, lead), *ends),), cost=0 if is_name else 2)
+    if is_name and w.COLOUR.fullmatch(lead):
+        yield Reading(((_number(first, ""), *ends),), lead)
+        return
     if not lead or (is_name and len(lead.split()) == 1 and not VERB.match(lead)):
         return
     if re.match(r"(?:with)?in\b|inside\b", told, re.I) and not w.TAKEN_BACK.search(lead):
@@ -242,13 +255,16 @@ def _before(first: Found, lead: str, tail: str, ends: list[Condition]) -> Iterat
         yield Reading(when, _outcome(w.TRUMPS.sub("", tail)), trumps=trumps)
     elif not VERB.search(tail) and len(tail.split()) <= 2:
         yield Reading(((_number(first, f"{lead} {tail}"), *ends),), cost=1)
-        yield Reading(when, _outcome(tail), 2)
+        if not w.OF.match(f" {tail}"):
+            yield Reading(when, _outcome(tail), 2)
     elif not w.OF.match(f" {tail}"):
         yield Reading(when, _outcome(tail), 2)
 
 
 def _names(lead: str) -> bool:
     """Whether words only name what a number is of."""
+    if w.NOUNS.fullmatch(lead):
+        return True
     plain = len(lead.split()) <= _NOUNS and not w.STATES.search(lead) and not _states(lead)
     return plain or w.RELATIVE.fullmatch(lead) is not None
 
@@ -257,6 +273,14 @@ def _states(words: str) -> bool:
     """Whether words hold a verb behind a noun."""
     _, _, rest = _plain(words).partition(" ")
     return VERB.search(rest) is not None
+
+
+def _is_beyond(value: str) -> Condition | None:
+    """Return the condition of a value that only says on which side it lies."""
+    found = w.BEYOND.fullmatch(value)
+    if found is None or found["between"]:
+        return None
+    return Condition("", "up" if found["up"] else "down", BEYOND)
 
 
 def _beyond(text: str) -> Iterator[Reading]:
@@ -292,8 +316,12 @@ def _of(text: str) -> Iterator[Reading]:
             continue
         if w_.GROUPED.search(then):
             return
+        if beyond := _is_beyond(value):
+            yield Reading(((beyond,),), _outcome(then), 0 if states else 3)
+            return
         when = value_of("", _plain(value))
-        yield Reading(((when,),), _outcome(then), 0 if states else 3, shape=match[0].strip())
+        cost = 0 if states else 1 if _THING.match(then) else 3
+        yield Reading(((when,),), _outcome(then), cost, shape=match[0].strip())
 
 
 def _some(text: str) -> Iterator[Reading]:
@@ -363,8 +391,12 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     ):
         return True
     shapes = {one.shape for one in values}
-    if any(one.shape == "rest" for one, _ in found) and len(shapes) == 1:
+    if any(one.shape == "rest" for one, _ in found) and (
+        len(shapes) == 1 or shapes == {"verb", "rule"}
+    ):
         return True
+    if shapes == {"gap"} and len(values) > 2:
+        return all(one.then.split()[0] in {*_HOW_OFTEN, "every"} for one in values)
     if shapes == {"rule", "gap"}:
         first = next(one.then for one in values if one.shape == "rule")
         gaps = [one.then.split()[0] for one in values if one.shape == "gap"]

@@ -104,6 +104,7 @@ MORE_VERBS = words(
     "extend extends enrol enroll register wear wears bring "
     "brings leave leaves arrive expire don't doesn't aren't couldn't haven't hasn'"
     "t quote quotes scan scans stamp stamps sort sorts "
+    "repeat repeats "
     "automatically auto-approved free quarantined discarded covered covers rejected approved"
 )
 LEADS = re.compile(
@@ -140,7 +141,7 @@ EXCEPT = re.compile(
 )
 INSIDE = re.compile(
     r"\b(?:if|when|whenever|unless|until|otherwise|or else|in which case|where"
-    r"|provided|once|without|during|while)\b",
+    r"|provided|once(?!\s*$)|without|during|while)\b",
     re.I,
 )
 NARROWING = re.compile(

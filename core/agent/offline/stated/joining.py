@@ -39,7 +39,7 @@ DEFAULTS = {
     **dict.fromkeys(("kg", "g"), "weight"), **dict.fromkeys(("$", "£", "€", "dollar"), "amount"),
     "세": "나이", "톤": "무게", "%": "%", "도": "온도", "시간": "시간", "분": "시간", "명": "인원",
     "건": "건수", "개": "수량", "점": "점수", "회": "횟수", "degree": "temperature",
-    "person": "people",
+    "person": "people", "km": "distance",
 }  # fmt: skip
 RANKS = frozenset(["점", "등급", "단계", "학년", "급"])
 _ALWAYS = re.compile(r"항상|언제나|반드시|절대|\balways\b|\bnever\b", re.I)
@@ -100,7 +100,8 @@ def _with_topics(parts: Sequence[Part], group: str, about: str) -> list[Part]:
 
 
 def _named_after(part: Part, topic: str) -> Part:
-    if not topic or len(topic) > 20:
+    nameless = [one for one in part.when if one.is_ordered and not one.column]
+    if not topic or len(topic) > 20 or len({one.unit for one in nameless}) > 1:
         return part
     when = [
         replace(one, column=one.column or topic) if one.is_ordered else one for one in part.when
@@ -155,6 +156,10 @@ class _Joiner:
         known = self._known(one, when)
         name = known.column if known and known.column else one.column
         found = replace(one, column=name, unit=one.unit or (known.unit if known else ""))
+        if not name and any(
+            not c.column and not is_convertible(c.unit, one.unit) for c in self._ordered
+        ):
+            found = replace(found, column=DEFAULTS.get(one.unit, ""))
         self._ordered.append(found)
         return found
 

@@ -179,7 +179,10 @@ def _named(found: Found, lead: str) -> Condition:
         said = "".join(_content(lead))
         return replace(one, column=said + one.column if one.column != "?" else said or "?")
     if one.kind in {ELSE, BEYOND, "string"}:
-        if _content(lead):
+        names = _content(lead)
+        if one.column == "?" and len(names) == 1 and lead.strip().endswith(("이", "가")):
+            return replace(one, column=names[0])
+        if names:
             raise NotARule("words that no column has")
         return one
     said = " ".join([*_content(lead), *_content(found.head)])

@@ -71,6 +71,8 @@ def _has(match: re.Match[str]) -> Condition | None:
     what = match["what"] or ""
     if what in {"수", "적", "줄"}:  # `살 수 있고`
         return None
+    if (match["when"] or "").startswith("는 ") and what[-1:] in {"", "에", "서", "고", "중"}:
+        return None  # `매장에 있는 손님은`
     if what.endswith("만") and re.match(r"\s[되돼됩된]", match.string[match.end() :]):
         return None  # `확인서만 있으면 됩니다` is an outcome
     return Condition(what or "?", '"있음"' if match["has"] == "있" else '"없음"', "string")
@@ -144,6 +146,7 @@ def _ahead(text: str, one: Amount, ahead: re.Match[str]) -> Found | None:
 def _range(text: str, one: Amount, other: Amount) -> Found | None:
     if (
         one.kind != other.kind
+        or one.kind == "unclear"
         or size(one.text) >= size(other.text)
         or (one.unit and other.unit and one.unit != other.unit)
     ):

@@ -38,6 +38,8 @@ def cut(sentence: str) -> list[Piece]:
 
 def _breaks(text: str) -> Iterator[tuple[int, int, str]]:
     for match in words.BREAK.finditer(text):
+        if w.WHATEVER.search(text[: match.end()]):
+            continue
         ends = match[0].strip(" ,")
         how = "고" if ends[-1:] in {"고", "며"} else ends or "고,"
         yield match.start() + (len(ends) if match[0][0] != " " else 0), match.end(), how
@@ -53,12 +55,26 @@ def read(text: str) -> list[Reading]:
         plain = plain[but.end() :]
     if not re.search(r"\w", plain):
         return []
+    if w.TIER_BUT.search(plain) and any(one.one.is_ordered for one in _limits(plain)):
+        return tried(_conditional, w.TIER_BUT.sub("", plain))
     found = (
         tried(_between, plain)
         or tried(_rest, plain)
-        or [one for reader in (_conditional, _fact, _some, _bare) for one in tried(reader, plain)]
+        or [
+            one
+            for reader in (_turned, _conditional, _fact, _some, _bare)
+            for one in tried(reader, plain)
+        ]
     )
     return [replace(one, trumps=True) if but and one.any_of else one for one in found]
+
+
+def _limits(text: str) -> list[Found]:
+    """Return the conditions of a text; none where they cannot be told."""
+    try:
+        return conditions_of(f"{text} ")
+    except NotARule:
+        return []
 
 
 def _outcome(text: str, *, hours: bool = False) -> str:
@@ -109,7 +125,14 @@ def _conditional(text: str) -> Iterator[Reading]:
             raise NotARule("an outcome between conditions")
     trumps = bool(w.TRUMPS.match(tail))
     said = f"{whole[: found[-1].end]} {w.TRUMPS.sub('', tail) if tail else _OPEN}"
-    for part in _numbered(said, found):
+    parts = _numbered(said, found)
+    if len(parts) > 1:  # each of several conditions is enough
+        if trumps:
+            raise NotARule("several that hold whatever else is told")
+        then = "" if parts[0].then == _OPEN else _outcome(parts[0].then)
+        yield Reading(tuple(one.when for one in parts), then, topic=parts[0].topic)
+        return
+    for part in parts:
         then = "" if part.then == _OPEN else _outcome(part.then)
         held = part.when[0].is_ordered or part.when[0].test in ('"있음"', '"없음"')
         if held and (within := w.GAP.match(then)) and _is_value(within["value"]):
@@ -123,6 +146,21 @@ def _conditional(text: str) -> Iterator[Reading]:
             topic=part.topic,
             is_only=part.is_only,
         )
+
+
+def _turned(text: str) -> Iterator[Reading]:
+    """Yield an outcome before the limit up to which it holds: `무료 주차는 2시간까지`."""
+    found = w.TURNED.fullmatch(text)
+    if found is None:
+        return
+    till = "까지" if "까지" in text[found.end("when") :] else ""
+    whole = f"{found['when']}{till}이면 "
+    limits = conditions_of(whole)
+    if len(limits) != 1 or not limits[0].one.is_ordered or limits[0].start > 0:
+        return
+    if whole[limits[0].end :].strip():
+        return
+    yield Reading(((limits[0].one,),), _outcome(found["then"], hours=True))
 
 
 def _numbered(text: str, found: Sequence[Found]) -> list[Part]:

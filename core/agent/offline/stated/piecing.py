@@ -146,6 +146,8 @@ def over_all(parts: Sequence[Part]) -> list[Part]:
         if any(one.trumps for one in parts):
             raise NotARule("nothing that it holds in spite of")
         return list(parts)
+    if over[0].when[0].test.lower().startswith('"non-'):
+        raise NotARule("some who are none of others, whatever else is told")
     if kw.MOMENT.search(over[0].when[0].test.strip('"')):
         raise NotARule("a moment beside amounts of time")
     if not over[0].trumps and is_korean(over[0].sentence):

@@ -9,6 +9,7 @@ from core.agent.offline.stated import english, korean, korean_words
 from core.agent.offline.stated.beside import is_beside, narrows
 from core.agent.offline.stated.joining import joined
 from core.agent.offline.stated.piecing import pieced
+from core.agent.offline.stated.plainer import plain
 from core.agent.offline.stated.sound import check_sound
 from core.agent.offline.stated.statement import Case, NotARule, Part
 from core.agent.offline.text import clauses, is_korean
@@ -45,7 +46,7 @@ def cases_in(text: str) -> list[Case]:
     beside = [is_beside(one) for one in sentences]
     stated = [one for one, aside in zip(sentences, beside, strict=True) if not aside]
     try:
-        cases = _joined(stated)
+        cases = _joined(plain(stated))
         check_sound(cases, stated)
         _check_story(cases, [one for one in sentences if one not in stated], beside[:1] != [True])
     except NotARule:
