@@ -62,6 +62,7 @@ OPEN_ALONE: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "rules_s": FIELDS["rules"],
     "rules_u": FIELDS["rules"],
     "rules_v": FIELDS["rules"],
+    "rules_z": FIELDS["rules"],
     "trial-b": TRIAL,
     "trial-c": TRIAL,
 }
@@ -71,7 +72,6 @@ SEALED_ALONE: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "interference-v": INTERFERENCE,
     "poison-s": POISON,
     "rules-w": FIELDS["rules"],
-    "rules-z": FIELDS["rules"],
 }
 ALL = {**FIELDS, **OPEN_ALONE, **SEALED_ALONE}
 WHERE = [

@@ -15,10 +15,11 @@ REACHED = {
     "open/rules_c.jsonl": (26, 0, 14),
     "open/rules_d.jsonl": (132, 0, 38),
     "open/rules_e.jsonl": (77, 0, 33),
-    "open/rules_f.jsonl": (58, 0, 31),
-    "open/rules_s.jsonl": (13, 0, 15),
+    "open/rules_f.jsonl": (57, 0, 31),
+    "open/rules_s.jsonl": (12, 0, 15),
     "open/rules_u.jsonl": (24, 0, 13),
     "open/rules_v.jsonl": (24, 0, 13),
+    "open/rules_z.jsonl": (17, 0, 13),
     "sealed/rules.jsonl": (8, 1, 10),
     "sealed/rules-w.jsonl": (16, 0, 13),
 }

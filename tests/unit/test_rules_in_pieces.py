@@ -57,6 +57,10 @@ WHOLE = [
     "10개 이상이면 10% 할인인데 회원은 20% 할인이에요",
     "매장에 있는 손님은 5천원, 없는 손님은 3천원이에요.",
     "members pay 10 an hour before 5pm and nothing from 5 on. Non-members pay 30 any time.",
+    "학생증 없는 만 19세 미만은 입장 거절하시면 됩니다",
+    "VIP는 2만원만 넘게 사도 포장이 무료고 일반은 4만원을 넘어야 무료예요",
+    "마감이 2~4일 남은 우유엔 20% 할인 붙이고 오늘까지인 건 40%로 붙여요",
+    "Charge 9 pounds postage for framed prints and 2 for everything else",
 ]
 
 

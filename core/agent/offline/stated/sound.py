@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from fractions import Fraction
+from itertools import chain
 
 from core.agent.offline.spans import read_span
 from core.agent.offline.stated.english_conditions import VERB, compared
@@ -17,7 +19,8 @@ _WHEN = re.compile(
     r"(?:에?만|엔|에는|은|는)(?=\s)"
 )
 _VALUES = re.compile(r'"([^"]*)"')
-_UNNAMED = re.compile(r"(?:이라|라도|이어|아니)$")  # what somebody is, taken for a quantity
+# What somebody is or has, taken for a quantity: `동의서 없는 만 14세`, `임산부 또는 65세`.
+_UNNAMED = re.compile(r"(?:이라|라도|이어|아니|(?<=\S) ?(?:없|있|또))(?: \([^)]*\))?$")
 _BARE = re.compile(
     r"(?:no )?(?:can|could|may|might|will|would|must|should|do|does|is|are)(?: not|n't)?", re.I
 )
@@ -28,7 +31,18 @@ _EXEMPT = re.compile(
     re.I,
 )
 _EXCEPT = re.compile(r"\bexcept\b(?: (?:for|on|in|if|when|where|with|at|to))*(?P<of>[^,.;]*)", re.I)
-_LIMITED = re.compile(r"\d\S* ?(?:이상|이하|미만|초과)(?:이고|이며|임|인|이면|$)")
+_LIMITED = re.compile(
+    r"\d\S* ?(?:이상|이하|미만|초과)(?:이고|이며|임|인|이면|$)"
+    r"|\d\S*?(?:만|을|를)? ?(?:넘[게어으는]|초과해야|이상이어야)|\d\S* ?이[전후] \S+(?:엔|은|는|$)"
+)
+# Whom another clause is about: `등록증 있으신 분한테는 …`, `그 전까지 들어온 건 …`.
+_OTHERS = re.compile(
+    r"(?:분|사람|고객|손님|회원|직원)(?:들)?(?:한테|에게|께)는(?=\s)"
+    r"|(?:^|[ ,])그 ?(?:전|뒤|후)(?:까지|에|부터)"
+)
+# Of a thousand, ten thousand and more won, and of minutes, hours, days and weeks.
+_UNITS = (1, 100, 1_000, 10_000, 1_000_000, 10_000_000, 100_000_000, 60, 24, 7, Fraction(1, 60))
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # Two of them are all that there is, so that a third lies within one.
 _HALVES = tuple(
     tuple(re.compile(half, re.I) for half in pair)
@@ -55,6 +69,8 @@ _DONE_AND = re.compile(r"(?:\bha(?:s|ve|d)|'s) been \w+\b[^.;,]*\band\b", re.I)
 def check_sound(cases: Sequence[Case], sentences: Sequence[str]) -> None:
     """Raise NotARule for cases that leave out or mix up what their text tells."""
     _check_words(cases)
+    _check_outcomes(cases)
+    _check_numbers(cases, sentences)
     _check_kinds(cases)
     _check_exceptions(cases, sentences)
     if not cases[-1:] or cases[-1].when:
@@ -64,7 +80,7 @@ def check_sound(cases: Sequence[Case], sentences: Sequence[str]) -> None:
 
 
 def _check_words(cases: Sequence[Case]) -> None:
-    """Raise NotARule for names, values and outcomes that hold words of another clause."""
+    """Raise NotARule for names and values that hold words of another clause."""
     when = [one for case in cases for one in case.when]
     if any(_UNNAMED.search(one.column) for one in when):
         raise NotARule("what somebody is, as the name of a quantity")
@@ -79,12 +95,35 @@ def _check_words(cases: Sequence[Case]) -> None:
     told = [*(case.then for case in cases), *(f"{one.column} {one.test}" for one in when)]
     if any(map(_JOINED.search, told)):
         raise NotARule("an exception within a name or an outcome")
+
+
+def _check_outcomes(cases: Sequence[Case]) -> None:
+    """Raise NotARule for outcomes that hold words of another clause, or say nothing alone."""
+    when = [one for case in cases for one in case.when]
     if any(_is_several(case.then) for case in cases) or (len(cases) > 2 and _is_elliptic(cases)):
         raise NotARule("an outcome that holds for some alone")
+    if any(case.then.isdigit() for case in cases) and any(_is_of(case.then) for case in cases):
+        raise NotARule("a number without what it is of")
     if len(cases) == 1 and _THINGS.fullmatch(cases[0].then):
         raise NotARule("a comparison of two things")
     if not any(one.is_ordered for one in when) and any(_compares(case.then) for case in cases):
         raise NotARule("an outcome that holds a condition")
+    if any(_OTHERS.search(case.then) for case in cases):
+        raise NotARule("an outcome that holds another clause")
+
+
+def _check_numbers(cases: Sequence[Case], sentences: Sequence[str]) -> None:
+    """Raise NotARule for a number of the text of which no case tells, in any unit."""
+    when = [f"{one.column} {one.test}" for case in cases for one in case.when]
+    told = {*chain.from_iterable(map(_numbers, (*when, *(case.then for case in cases))))}
+    for number in chain.from_iterable(map(_numbers, sentences)):
+        if not any(number * factor in told for factor in _UNITS) and number + 12 not in told:
+            raise NotARule("a number of which no case tells")
+
+
+def _numbers(text: str) -> list[Fraction]:
+    found = (one.replace(",", "") for one in _NUMBER.findall(text))
+    return [Fraction(one) for one in found if one.count(".") < 2]
 
 
 def _check_kinds(cases: Sequence[Case]) -> None:
@@ -132,6 +171,11 @@ def _is_several(then: str) -> bool:
 def _is_elliptic(cases: Sequence[Case]) -> bool:
     """Whether an outcome says nothing without another, of which there may be several."""
     return any(_BARE.fullmatch(case.then.strip(" .")) for case in cases)
+
+
+def _is_of(then: str) -> bool:
+    """Whether an outcome is a number and what it is of: `12 pounds insurance`."""
+    return re.fullmatch(r"\d+ [a-z]+ [a-z]+", then, re.I) is not None
 
 
 def _compares(then: str) -> bool:
