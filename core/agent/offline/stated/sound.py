@@ -40,8 +40,8 @@ _OTHERS = re.compile(
     r"(?:분|사람|고객|손님|회원|직원)(?:들)?(?:한테|에게|께)는(?=\s)"
     r"|(?:^|[ ,])그 ?(?:전|뒤|후)(?:까지|에|부터)"
 )
-# Of a thousand, ten thousand and more won, and of minutes, hours, days and weeks.
-_UNITS = (1, 100, 1_000, 10_000, 1_000_000, 10_000_000, 100_000_000, 60, 24, 7, Fraction(1, 60))
+# Of a thousand, ten thousand and more won, and of minutes, hours, days, weeks and months.
+_UNITS = (1, 100, 1_000, 10_000, 1_000_000, 10_000_000, 100_000_000, 60, 24, 12, 7, Fraction(1, 60))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # Two of them are all that there is, so that a third lies within one.
 _HALVES = tuple(
