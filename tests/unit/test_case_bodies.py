@@ -290,7 +290,7 @@ def test_a_person_who_restores_a_state_brings_back_its_cases() -> None:
         ("It is card now, cash is over.", "Pay by cheque.", "in cash", False),
     ],
 )
-def test_what_was_not_to_be_said_may_be_said_by_those_who_take_back_the_rest(
+def test_what_was_not_to_be_said_is_said_by_who_takes_back_the_rest(
     said: str, content: str, taken_back: str, gives_way: bool
 ) -> None:
     known = Snapshot(content="Pay by bank, in cash.", name="m")
