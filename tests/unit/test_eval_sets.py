@@ -59,6 +59,7 @@ OPEN_ALONE: Mapping[str, tuple[set[str], tuple[str, ...]]] = {
     "rules_d": FIELDS["rules"],
     "rules_e": FIELDS["rules"],
     "rules_f": FIELDS["rules"],
+    "rules_q": FIELDS["rules"],
     "rules_s": FIELDS["rules"],
     "rules_u": FIELDS["rules"],
     "rules_v": FIELDS["rules"],

@@ -16,6 +16,7 @@ REACHED = {
     "open/rules_d.jsonl": (132, 0, 38),
     "open/rules_e.jsonl": (77, 0, 33),
     "open/rules_f.jsonl": (57, 0, 31),
+    "open/rules_q.jsonl": (19, 0, 12),
     "open/rules_s.jsonl": (12, 0, 15),
     "open/rules_u.jsonl": (24, 0, 13),
     "open/rules_v.jsonl": (24, 0, 13),

@@ -19,8 +19,10 @@ _WHEN = re.compile(
     r"(?:에?만|엔|에는|은|는)(?=\s)"
 )
 _VALUES = re.compile(r'"([^"]*)"')
-# What somebody is or has, taken for a quantity: `동의서 없는 만 14세`, `임산부 또는 65세`.
-_UNNAMED = re.compile(r"(?:이라|라도|이어|아니|(?<=\S) ?(?:없|있|또))(?: \([^)]*\))?$")
+# What somebody is or has, taken for a quantity: `동의서 없는 만 14세`, `어르신이랑 유공자`.
+_UNNAMED = re.compile(
+    r"(?:이라|라도|이어|아니|(?<=\S) ?(?:없|있|또))(?: \([^)]*\))?$|(?:이랑|하고) "
+)
 _BARE = re.compile(
     r"(?:no )?(?:can|could|may|might|will|would|must|should|do|does|is|are)(?: not|n't)?", re.I
 )
@@ -32,7 +34,7 @@ _EXEMPT = re.compile(
 )
 _EXCEPT = re.compile(r"\bexcept\b(?: (?:for|on|in|if|when|where|with|at|to))*(?P<of>[^,.;]*)", re.I)
 _LIMITED = re.compile(
-    r"\d\S* ?(?:이상|이하|미만|초과)(?:이고|이며|임|인|이면|$)"
+    r"\d\S* ?(?:이상|이하|미만|초과)(?:이고|이며|임|인|이면|[하했됐]|$)"
     r"|\d\S*?(?:만|을|를)? ?(?:넘[게어으는]|초과해야|이상이어야)|\d\S* ?이[전후] \S+(?:엔|은|는|$)"
 )
 # Whom another clause is about: `등록증 있으신 분한테는 …`, `그 전까지 들어온 건 …`.
