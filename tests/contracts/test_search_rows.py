@@ -255,6 +255,7 @@ async def test_words_are_counted_in_their_tenants_documents(pool: Pool) -> None:
             "canteen": extrapolate(2, 2, last=places["m2"], **ends),
             "parcel": extrapolate(2, 2, last=places["m3"], **ends),
         }
+        assert await sampled.describe([], ["canteen", "parcel"]) == whole  # each is in a few
         marks = {}
         for agent, kind in (
             ("a", MEMORY),

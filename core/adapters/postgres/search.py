@@ -438,12 +438,12 @@ class SearchIndex:
         self.mark = whole["mark"]
 
         ends = {"oldest": whole["oldest"], "newest": whole["newest"]}
-        samples = dict.fromkeys(rough, FEW)
+        samples, least = dict.fromkeys(rough, FEW), min(FEW, self._sample)
         return Corpus(
             documents=whole["documents"],
             frequencies={
                 term: seen
-                if seen < FEW
+                if seen < least
                 else extrapolate(seen, samples.get(term, self._sample), last=last, **ends)
                 for term, (seen, last) in whole["terms"].items()
             },
