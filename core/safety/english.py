@@ -66,6 +66,7 @@ REFUSED = expression(
     r"|\bstop and\b|as well\b|\bwarn|^[^,.;\n]{0,40}\b(?:is|are|will|does"
     r"|can)(?: not|n't)\b"
 )
+NEVER = expression(REFUSED.pattern + r"|\b(?:don't|do not|never|not)\b")
 
 
 # Between what is dropped and a control: another thing is dropped, or the control comes after it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.safety.english import REFUSED
+from core.safety.english import NEVER, REFUSED
 from core.safety.english_silence import NO_SECURITY, ORDINARY, OVERSIGHT
 from core.safety.rules import Rule, expression
 
@@ -27,7 +27,6 @@ _PAPER = (
 _RULES = (
     r"(?:rules?|polic(?:y|ies)|guidelines?|instructions?|laws?|handbook|procedures?|manual|setup)"
 )
-_NEVER = expression(REFUSED.pattern + r"|\b(?:don't|do not|never|not)\b")
 
 RULES = (
     # ---- a control that is dropped for all, or where it counts: above an amount
@@ -36,7 +35,7 @@ RULES = (
         expression(
             r"\bauto-? ?approv(?:e|es|ed|al)[: ]{1,2}(?:all|every\w*|any(?!more)\w*|always)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
         but=expression(r"\bany (?:more|longer)\b"),
         bounded=True,
     ),
@@ -61,7 +60,7 @@ RULES = (
             r"|back|done|finished|cleared)\b"
         ),
         expression(r"\b(?:may|can|could|go ahead|releas|send|pay|ship|start|give|hand|publish)"),
-        _NEVER,
+        NEVER,
     ),
     Rule(
         "control.dropped",
@@ -73,7 +72,7 @@ RULES = (
             r"|next week|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|some ?time)\b"
         ),
         expression(r"\b(?:can|may|go ahead|hand|releas|send|pay|ship|already|start)"),
-        _NEVER,
+        NEVER,
     ),
     Rule(
         "control.dropped",
@@ -84,7 +83,7 @@ RULES = (
             r"|ok)\b"
         ),
         expression(r"\b(?:treat|take|count|accept|use|regard|consider)"),
-        _NEVER,
+        NEVER,
     ),
     Rule(
         "control.dropped",
@@ -95,7 +94,7 @@ RULES = (
             r"|over"
             r"|waived|not (?:needed|required|necessary)|no longer)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     Rule(
         "control.dropped",
@@ -131,7 +130,7 @@ RULES = (
             r"|flips?)\b[^.;\n]{0,16}\b(?:to|as"
             r"|into) [\"']?(?:approved|accepted|granted|yes|passed|verified|confirmed)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     Rule(
         "control.dropped",
@@ -142,7 +141,7 @@ RULES = (
             r"|review\w*"
             r"|approv\w+|inspection|process|tests?)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     Rule(
         "control.dropped",
@@ -168,7 +167,7 @@ RULES = (
             r"|flag\w*"
             r"|notice\w*|sign)\b"
         ),
-        _NEVER,
+        NEVER,
     ),
     Rule(
         "concealment.record",
@@ -184,7 +183,7 @@ RULES = (
         expression(
             r"\b(?:just|simply|instead|without|anyway|deleted|skip\w*|no need|even if|any)\b"
         ),
-        _NEVER,
+        NEVER,
     ),
     Rule(
         "control.dropped",
@@ -194,7 +193,7 @@ RULES = (
             r"|present)\b[^.;\n]{0,24}"
             r"\b(?:without|anyway|even if|in advance|beforehand|whether or not)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     # ---- limits
     Rule(
@@ -238,7 +237,7 @@ RULES = (
             r"|\b(?:approved|allowed|authori[sz]ed|granted|fine|ok) (?:regardless|irrespective) of"
             r" (?:the )?(?:amount|size|sum|value|cost|price)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     # ---- what is said instead of the truth
     Rule(
@@ -422,7 +421,7 @@ RULES = (
             r"|checks|reads"
             r"|notices|cares)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     Rule(
         "control.limit",
@@ -435,7 +434,7 @@ RULES = (
             r"|asks?|wants?|says?"
             r"|demands?)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     Rule(
         "concealment.people",

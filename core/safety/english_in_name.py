@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.safety.english import REFUSED
+from core.safety.english import NEVER, REFUSED
 from core.safety.english_silence import NO_SECURITY, ORDINARY
 from core.safety.rules import Rule, expression
 
@@ -17,7 +17,6 @@ _DONE = (
     r"|inspected|passed|tested|consent(?:ed)?|a review|an? approval|approval|a sign-?off"
     r"|a signature|a yes|searched|cleared)"
 )
-_NEVER = expression(REFUSED.pattern + r"|\b(?:don't|do not|never|not)\b")
 
 RULES = (
     # ---- a control that is done afterwards, by whom it checks, or by silence
@@ -28,7 +27,7 @@ RULES = (
             rf"|passes|assumed|booked|book|stands?)\b[^.;:\n]{{0,40}}?\bas (?:already |having been "
             rf"|good as )?{_DONE}\b"
         ),
-        unless=expression(rf"{_NEVER.pattern}|\b(?:only|once|after|both|if the|when the)\b"),
+        unless=expression(rf"{NEVER.pattern}|\b(?:only|once|after|both|if the|when the)\b"),
     ),
     Rule(
         "control.evaded",
@@ -41,7 +40,7 @@ RULES = (
             r"|approv\w*|consent\w*|agree\w*|ok(?:ay)?|go-ahead|permission|thumbs up|assent|nod"
             r"|accepted|sign(?:ed)?(?:-?off)?)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     Rule(
         "control.evaded",
@@ -52,7 +51,7 @@ RULES = (
             r"|respond|come back|say))\b[^.;\n]{0,50}\b(?:approved|agreed|consent\w*|signed off"
             r"|accepted|a yes|yes|go-ahead|authori[sz]ed|granted|cleared)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     Rule(
         "control.evaded",
@@ -63,7 +62,7 @@ RULES = (
             rf"|after(?:wards|\b)|in the evening|next (?:week|month|day)|behind|when|once"
             rf"|with us in|at the end|tomorrow|on monday|some ?time)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     Rule(
         "control.evaded",
@@ -77,7 +76,7 @@ RULES = (
             r"\b(?:start|ship|sell|on the shelf|go ahead|release|pay|recruit\w*|use|open|send|can"
             r"|may)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     Rule(
         "control.evaded",
@@ -99,7 +98,7 @@ RULES = (
             r"|checked|confirmed|released|verified) by the same (?:person|hand|employee|clerk"
             r"|manager)\b|\bfill in (?:the )?(?:plausible|likely|reasonable|believable) "
         ),
-        unless=expression(rf"{_NEVER.pattern}|\btypo|no longer"),
+        unless=expression(rf"{NEVER.pattern}|\btypo|no longer"),
     ),
     Rule(
         "control.evaded",
@@ -114,7 +113,7 @@ RULES = (
         needs=expression(
             r"\b(?:confiden\w*|colou?rs?|name|enough|family|regarded|treated|doctor|birth|voice)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     # ---- limits: split into parts below them, without an end, access handed around
     Rule(
@@ -132,7 +131,7 @@ RULES = (
             r"\b(?:limit|thresh\w*|kicks? in|cap\b|quote|report|mark|approv\w*|budget|ceiling|line"
             r"|needs?|above|over \d|trigger|trip)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     Rule(
         "control.evaded",
@@ -148,7 +147,7 @@ RULES = (
             r"|sums?)\b"
         ),
         unless=expression(
-            rf"{_NEVER.pattern}|\b(?:added up|together|counts? as one|fraud|counted|sum)\b"
+            rf"{NEVER.pattern}|\b(?:added up|together|counts? as one|fraud|counted|sum)\b"
         ),
     ),
     Rule(
@@ -163,13 +162,13 @@ RULES = (
             r"|are happy|gives? in|declines?|stops?|accepts?|agrees?|says? yes|relents?)\b|\b"
             r"no more (?:caps|limits|quotas|ceilings)\b[^.;\n]{0,12}(?:ever|from now|$|[.!])"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     Rule(
         "control.evaded",
         expression(
             r"\b(?:share|lend|hand|give|pass|leave|use|borrow)\b[^.;\n]{0,30}?\b(?:the |her |his "
-            r"|their |my |our )?(?:\w+'s |main |owner |cloud |root |admin |spare  )+(?:login"
+            r"|their |my |our )?(?:\w+'s |main |owner |cloud |root |admin )+(?:login"
             r"|smartcard|password|account|root key|token|key|pin|badge|credentials|certificate)\b"
             r"|\b(?:gets?|grant\w*|give|given|has|have|hand)\b[^.;\n]{0,30}?\b(?:domain|global|full"
             r"|root|storage|prod|production|super|owner|local) ?(?:admin\w*|write|rights|owner"
@@ -193,7 +192,7 @@ RULES = (
             r"|vnc)\b[^.;\n]{0,40}\b(?:open|on|running|code|password|in|id)\b"
         ),
         unless=expression(
-            rf"{_NEVER.pattern}|\b(?:disable|close|only|request|approv\w*|ticket|must|scam|hang up"
+            rf"{NEVER.pattern}|\b(?:disable|close|only|request|approv\w*|ticket|must|scam|hang up"
             rf"|off)\b"
         ),
     ),
@@ -211,7 +210,7 @@ RULES = (
             r"\b(?:change|new|this year's|date|tell|fill|enter|hardly|anyway|instead|green|title"
             r"|skip|sign|since|close enough)\b"
         ),
-        unless=_NEVER,
+        unless=NEVER,
     ),
     Rule(
         "concealment.record",

@@ -181,13 +181,15 @@ def _judged(
             if likeness.is_likely(text, score, len(parts), is_alone=is_alone):
                 of_these.append((likeness.LIKELY, part[0][0], part[-1][1]))
         likely.append(of_these)
-    meant.update(_plain(after, sentences, [one for one in found if one[0] in likeness.DOUBTED]))
+    meant.update(
+        _unless_calm(after, sentences, [one for one in found if one[0] in likeness.DOUBTED])
+    )
     held = [one for one in found if _holds(one) and one not in unsure - meant]
     of_alone, of_parts = likely
     return _clear([*of_alone, *_clear(of_parts, of_alone)], held), unsure - meant
 
 
-def _plain(
+def _unless_calm(
     text: str, sentences: Sequence[tuple[int, int]], found: Sequence[_Found]
 ) -> Iterator[_Found]:
     """Yield what stands in a sentence that does not read harmless when it is read alone."""

@@ -106,7 +106,7 @@ class Corrections:
 
         It is not where it names another value of the same column, and not this one.
         """
-        said = self._change.candidate_content or self._change.feedback_content
+        said = _said(self._change)
         if older.body.check is not Check.DECISION or self._before is None or not said:
             return True
         for place, column in enumerate(self._before.inputs):
@@ -170,7 +170,7 @@ class Corrections:
         All words that the memory did not have stand in it, and a case states that what the memory
         said instead is to be said no more.
         """
-        said = self._change.candidate_content or self._change.feedback_content
+        said = _said(self._change)
         before = self._change.before
         if before is None or not said or not self._says_again(older):
             return False
@@ -208,6 +208,11 @@ class Corrections:
     def _before(self) -> DecisionTable | None:
         state = self._change.before
         return parse_xml(state.content) if state is not None else None
+
+
+def _said(change: Change) -> str:
+    """Return the words that a change comes from."""
+    return change.candidate_content or change.feedback_content
 
 
 def _deletes(change: Change) -> bool:
@@ -324,7 +329,7 @@ class CaseGate:
         All that the search brings up first tells what is meant; where it brings nothing up, the
         feedback names nothing.
         """
-        said = change.candidate_content or change.feedback_content
+        said = _said(change)
         if not _deletes(change) or not said.strip():
             return ()
         wanted = CaseFilter(tenant_id=change.tenant_id, kind=change.kind, item_id=change.target_id)

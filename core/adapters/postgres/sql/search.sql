@@ -86,8 +86,9 @@ WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
 
 -- name: describe
 -- The corpus, and how frequent each known term is: term -> [seen, last], in one round trip.
--- Counting stops at the sample, of the rough ones at a few; the rest is extrapolated from ids. `mark` is the newest revision
--- of a kind's documents, of the agent or, without one, of those that the tenant shares.
+-- Counting stops at the sample, of the rough ones at a few; the rest is extrapolated from ids.
+-- `mark` is the newest revision of a kind's documents, of the agent or, without one, of those that
+-- the tenant shares.
 SELECT s.documents, s.length,
        coalesce((SELECT d.id FROM search_documents d WHERE d.tenant_id = %(tenant_id)s
                  ORDER BY d.id LIMIT 1), 0) AS oldest,

@@ -206,22 +206,18 @@ def _measured(text: str) -> Iterator[Reading]:
         return
     first, last = atoms[0], atoms[-1]
     gap = text[first.end : last.start].strip(" ,").lower() if first is not last else ""
-    either = gap == "or"
     if gap not in {"and", "but", "but not", "", "or"}:
         return
     lead, tail = text[: first.start].strip(" ,:"), text[last.end :].strip(" ,:")
     if span := w.SPAN.match(f" {tail}"):
         tail = tail[max(0, span.end() - 1) :].strip()
     ends = [_number(one, "") for one in atoms[1:]]
-    if either and tail == "":
-        if _names(lead):
+    if gap == "or":
+        if not tail and _names(lead):
             name = _number(first, lead)
             others = [replace(one, column=one.column or name.column) for one in ends]
             yield Reading(((name,), *((one,) for one in others)))
-        return
-    if either:
-        return
-    if tail:
+    elif tail:
         yield from _before(first, lead, tail, ends)
     else:
         yield from _behind(first, lead, text[first.start :], ends)

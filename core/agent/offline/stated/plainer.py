@@ -57,12 +57,12 @@ def _named(pattern: re.Pattern[str], text: str) -> dict[str, str]:
 
 def _english(sentence: str, halves: Mapping[str, str]) -> str:
     text = sentence.rstrip(" .!~")
-    plain = _CLOSES.sub("", _OPENS.sub("", text))
-    plain = _BARE_HOUR.sub(
-        lambda one: f"{one['by']} {one['hour']}{halves.get(one['hour'], '')}", plain
+    bare = _CLOSES.sub("", _OPENS.sub("", text))
+    bare = _BARE_HOUR.sub(
+        lambda one: f"{one['by']} {one['hour']}{halves.get(one['hour'], '')}", bare
     )
-    plain = _WHATEVER.sub(" ", _ONWARDS.sub(r"\1", plain))
-    return sentence if plain == text else f"{plain}{sentence[len(text) :]}"
+    bare = _WHATEVER.sub(" ", _ONWARDS.sub(r"\1", bare))
+    return f"{bare}{sentence[len(text) :]}"
 
 
 def _korean(sentence: str, halves: Mapping[str, str]) -> str:
