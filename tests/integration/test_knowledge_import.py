@@ -379,3 +379,14 @@ async def test_a_line_that_waits_for_a_person_leaves_the_others_as_they_are(
         results = short(await Place(app).take(*memories(["로고는 파란색", *WORDINGS[:2]])))
         assert results == ["created", "created", "held"]
         assert len(await Place(app).contents()) == 2
+
+
+async def test_later_lines_stand_beside_what_a_line_was_replaced_by(place: Place) -> None:
+    old = {**memories([WORDINGS[0]])[0], "id": "own"}
+    new = {**old, "content": "출장 숙소는 총무팀이 잡습니다."}
+    near = "출장 숙소는 총무팀이 미리 잡습니다."
+    results = await place.take(old, new, *memories([WORDINGS[1], near]), replace=True)
+    assert short(results) == ["created", "updated", "created", "created"]
+    told_of_the_old, told_of_the_new = warned(results)[2:]
+    assert not told_of_the_old
+    assert any("출장 숙소" in told for told in told_of_the_new)

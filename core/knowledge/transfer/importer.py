@@ -190,7 +190,7 @@ class Importer:
         if line.entry.kind is Kind.MEMORY:
             texts, text = await self._texts_of(owner, 1), await self._said(line)
             done = await self._brought_in(line, owner, texts.beside(text))
-            if done.outcome == "created":
+            if done.outcome in {"created", "updated"}:
                 texts.add(done.id, done.name, text)
             return done
         if line.entry.kind is not Kind.SKILL:
