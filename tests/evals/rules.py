@@ -43,7 +43,7 @@ _NO = re.compile(
     re.I,
 )
 
-
+_NOTHING = re.compile(r"\bfree\b|\bnever\b|\bwaive|\bnothing\b|\bzero\b|무료|공짜|면제", re.I)
 _PRESENT = {"있음", "없음", "yes", "no", "with", "without"}
 
 
@@ -374,8 +374,12 @@ def _matched(outcomes: Sequence[tuple[str, str]]) -> bool:
 
 def _fits(mine: str, theirs: str) -> float:
     """Return how well two outcomes go together: words, numbers, and whether they say no."""
-    says_no = bool(_NO.search(theirs)) or theirs in {"0", "0%", "False"}
-    return _like(mine, theirs) + (bool(_NO.search(mine)) is says_no) + _same_numbers(mine, theirs)
+    no = _is_nothing(theirs) or theirs in {"0", "0%", "False"}
+    return _like(mine, theirs) + (_is_nothing(mine) is no) + _same_numbers(mine, theirs)
+
+
+def _is_nothing(outcome: str) -> bool:
+    return bool(_NO.search(outcome) or _NOTHING.search(outcome))
 
 
 def _same_numbers(mine: str, theirs: str) -> bool:
