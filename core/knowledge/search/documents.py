@@ -24,7 +24,7 @@ from core.knowledge.search.tokens import (
     is_counted,
     is_little,
     little_term,
-    name_term,
+    name_terms,
     runs,
     scan,
     stem,
@@ -164,7 +164,7 @@ def text_length(counts: Mapping[str, int]) -> int:
 
 def _names(document: SearchDocument) -> frozenset[str]:
     name = "" if document.kind is Kind.MEMORY else document.name
-    return frozenset(filter(None, map(name_term, (name, document.item_id))))
+    return name_terms(name) | name_terms(document.item_id)
 
 
 def _parts(document: SearchDocument) -> list[tuple[str, int]]:

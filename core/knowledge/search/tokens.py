@@ -482,3 +482,9 @@ def name_term(text: str) -> str:
     plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
     joined = _BETWEEN.sub("", plain)
     return f"{NAME_MARK}{joined}" if joined else ""
+
+
+def name_terms(name: str) -> frozenset[str]:
+    """Return the terms that find an item by its whole name: as written, and its Hanja as Hangul."""
+    written = unicodedata.normalize("NFC", name)
+    return frozenset(filter(None, map(name_term, (written, as_hangul(written)))))
