@@ -83,3 +83,35 @@ def test_all_cells_that_do_not_parse_are_told_at_once() -> None:
         decide(table("number", "-").model_copy(update={"rows": rows}), {"주문 값": 5})
     assert "row 'a', input '주문 값': FEEL `> ` at character 3" in str(caught.value)
     assert "row 'b', output 'o': FEEL `조심` at character 1" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("test", "given", "why"),
+    [
+        ("date(?) = null", "10000-01-01", "years 0001 to 9999"),
+        ("date(?) = null", "-2021-01-01", "years 0001 to 9999"),
+        ("not(date(?) > null)", "999999999-12-31", "years 0001 to 9999"),
+        ("date and time(?) = null", "99999-01-01T00:00:00", "years 0001 to 9999"),
+        ('date(?) + @"P1Y" = null', "9999-06-01", "years 0001 to 9999"),
+        ("time(?) = null", "10:00:00.1234567", "six decimal places"),
+        ("time(?) = null", "10:00:00@Asia/Seoul", "zone"),
+        ('replace(?, "(a)", "[$1]") = null', "a", "[$]"),
+    ],
+)
+def test_what_a_value_beyond_those_kept_would_decide_is_refused(
+    test: str, given: str, why: str
+) -> None:
+    with pytest.raises(RuleInvalid, match=f"row 'r', input '주문 값': .*{why}.*not decided"):
+        decide(table("string", test), {"주문 값": given})
+
+
+@pytest.mark.parametrize("given", ["2021-02-30", "soon", "2021-1-1", "20210-1-1", "00000-01-01"])
+def test_what_is_no_date_at_all_is_null(given: str) -> None:
+    assert decide(table("string", "date(?) = null"), {"주문 값": given}).result == {"o": True}
+
+
+def test_times_with_and_without_a_zone_are_ordered_as_one() -> None:
+    at = '@"2021-01-01T00:00:00Z"'
+    for test in (f"<= {at}", f">= {at}", f"[{at}..{at}]"):
+        given = {"주문 값": "2021-01-01T00:00:00"}
+        assert decide(table("date and time", test), given).result == {"o": True}

@@ -17,7 +17,7 @@ from core.decision_table.feel import Node, Scope, Value, evaluate, holds, to_jso
 from core.decision_table.feel.compare import same
 from core.decision_table.feel.functions.lists import extreme, total
 from core.decision_table.feel.values import NoValue, kind_of
-from core.decision_table.problems import listing, refuse, row_named
+from core.decision_table.problems import INPUT, OUTPUT, listing, refuse, row_named
 from core.domain.errors import RuleInvalid
 from core.domain.messages import Message, joined, said
 from core.domain.models import Aggregation, DecisionRow, DecisionTable, HitPolicy
@@ -206,7 +206,8 @@ def decide(
     A column may be omitted if it is an expression over other names that are given. If no row
     matches, the defaults of the outputs apply, if there are any. Raises RuleInvalid for cells that
     are not FEEL, for inputs that are missing, unknown, of another type or not allowed, for outputs
-    of another type or not allowed, and for a violated hit policy.
+    of another type or not allowed, for values beyond what is kept here, and for a violated hit
+    policy.
     """
     compiled = compile_table(table)
     given = read_given(table, inputs, compiled.used, now)
@@ -250,11 +251,22 @@ def _row(
     for position, column in enumerate(table.inputs):
         scope = Scope(given.names, given.columns[position], now)
         outcome = holds(row.tests[position], scope)
+        _check_kept(scope, INPUT, row.id, column.name)
         why = "" if outcome else _reasons(tuple(scope.notes))
         cells.append(
             CellOutcome(column.name, source.inputs[position], texts[position], outcome, why)
         )
     return RowOutcome(row.id, tuple(cells))
+
+
+def _check_kept(scope: Scope, side: Message, row_id: str | None, column: str) -> None:
+    """Raise RuleInvalid where a cell needs a value that is not kept here, as a date in 10000."""
+    refuse(
+        [
+            Message("table.beyond", where=_where(row_id), side=side, column=column, why=why)
+            for why in dict.fromkeys(scope.beyond)
+        ]
+    )
 
 
 # Kept, as cells fail for the same few reasons: putting messages in a row takes 3 µs.
@@ -275,6 +287,7 @@ def _outputs(
     for column, node in zip(table.outputs, nodes, strict=True):
         scope = Scope(values, now=now)
         outputs[column.name] = None if node is None else evaluate(node, scope)
+        _check_kept(scope, OUTPUT, row_id, column.name)
         notes += [
             Message("table.output_wrong", where=_where(row_id), column=column.name, why=note)
             for note in scope.notes

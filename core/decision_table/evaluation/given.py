@@ -156,6 +156,8 @@ class _Case:
     def _computed(self, column: InputColumn, tree: Node) -> Value:
         scope = Scope(self._others, now=self._now)
         value = evaluate(tree, scope)
+        for why in dict.fromkeys(scope.beyond):
+            self._problems.append(Message("table.given_wrong", name=column.name, why=why))
         try:
             wanted = value_type(column.type)
         except NoValue as reason:

@@ -63,7 +63,7 @@ def compare(sign: str, left: Value, right: Value) -> bool:
         return equal(left, right) is (sign == "=")
     _same_kind(left, right)
     low, high = (left, right) if sign in ("<", "<=") else (right, left)
-    return less(low, high) or (len(sign) == 2 and equal(low, high))
+    return less(low, high) or (len(sign) == 2 and equal(_zoned(low, high), _zoned(high, low)))
 
 
 def within(value: Value, span: Range) -> bool:

@@ -20,6 +20,7 @@ from core.decision_table.feel.values import (
     Months,
     NoValue,
     Range,
+    Unsupported,
     Value,
     bounded,
     kind_of,
@@ -163,12 +164,14 @@ class Scope:
     """What an expression may see, and in `notes` why parts of it came to null.
 
     `subject` is what `?` stands for; `now` has a time zone, or is None if there is no clock.
+    `beyond` says which values are not kept here: what they were part of is not to decide.
     """
 
     names: Mapping[str, Value] = field(default_factory=dict)
     subject: Value = None
     now: datetime | None = None
     notes: list[str] = field(default_factory=list)
+    beyond: list[str] = field(default_factory=list)
 
 
 def evaluate(node: Node, scope: Scope) -> Value:
@@ -255,6 +258,8 @@ def _noted(step: Callable[[], Value], scope: Scope) -> Value:
         return step()
     except NoValue as reason:
         scope.notes.append(said(reason))
+        if isinstance(reason, Unsupported):
+            scope.beyond.append(said(reason))
     except (OverflowError, DecimalException):
         scope.notes.append(_UNDEFINED)
     return None

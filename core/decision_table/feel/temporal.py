@@ -7,10 +7,11 @@ import re
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
-from core.decision_table.feel.values import Months, NoValue, Value, kind_of, months
+from core.decision_table.feel.values import Months, NoValue, Unsupported, Value, kind_of, months
 from core.domain.messages import Message
 
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)", re.ASCII)
+_FAR = re.compile(r"-\d{4,9}-\d\d-\d\d|[1-9]\d{4,8}-\d\d-\d\d", re.ASCII)
 _TIME = re.compile(
     r"(\d\d):(\d\d):(\d\d)(\.\d{1,9})?(Z|[+-]\d\d:\d\d|@[A-Za-z][\w+\-]*(?:/[\w+\-]+)*)?", re.ASCII
 )
@@ -24,17 +25,17 @@ _MONTHS = re.compile(r"(-?)P(?:(\d{1,9})Y)?(?:(\d{1,9})M)?", re.ASCII)
 
 def from_text(text: str) -> Value:
     """Return the value of `@"…"`: the first of date and time, date, time, duration that fits."""
-    if "T" in text and _DATE.match(text):
-        return to_moment(text)
-    if _DATE.match(text):
-        return to_date(text)
+    if _DATE.match(text) or _FAR.match(text):
+        return to_moment(text) if "T" in text else to_date(text)
     if _TIME.match(text):
         return to_time(text)
     return to_duration(text)
 
 
 def to_date(text: str) -> date:
-    """Read `2024-02-29`; years are 0001 to 9999. Raises NoValue."""
+    """Read `2024-02-29`; years are 0001 to 9999. Raises NoValue, Unsupported for other years."""
+    if _FAR.fullmatch(text):
+        raise Unsupported(Message("feel.years"))
     found = _DATE.fullmatch(text)
     if not found:
         raise NoValue(Message("feel.no_date", text=text[:40]))
@@ -50,7 +51,7 @@ def to_time(text: str) -> time:
     A second has at most six decimal places. A named zone has no offset without a date.
     """
     if "@" in text:
-        raise NoValue(Message("feel.named_zone", text=text[:40]))
+        raise Unsupported(Message("feel.named_zone", text=text[:40]))
     return _time(text)
 
 
@@ -76,7 +77,7 @@ def to_duration(text: str) -> timedelta | Months:
     try:
         length = timedelta(days, int(whole), _micros(fraction, text), 0, minutes, hours)
     except OverflowError as error:
-        raise NoValue(Message("feel.duration_of_text", text=text)) from error
+        raise Unsupported(Message("feel.duration_of_text", text=text)) from error
     return -length if found[1] else length
 
 
@@ -85,7 +86,7 @@ def plus(start: Value, length: Value) -> Value:
     try:
         return _plus(start, length)
     except (OverflowError, ValueError) as error:
-        raise NoValue(Message("feel.years")) from error
+        raise Unsupported(Message("feel.years")) from error
 
 
 def _plus(start: Value, length: Value) -> Value:
@@ -142,7 +143,7 @@ def instant(at: datetime) -> datetime:
     try:
         return at.astimezone(UTC) if at.tzinfo else at
     except OverflowError as error:
-        raise NoValue(Message("feel.years")) from error
+        raise Unsupported(Message("feel.years")) from error
 
 
 def iso(value: date | time | timedelta | Months) -> str:
@@ -195,7 +196,7 @@ def _time(text: str) -> time:
 def _micros(fraction: str, text: str) -> int:
     """Return a fraction of a second in microseconds; finer ones are refused, not cut off."""
     if fraction[6:].strip("0"):
-        raise NoValue(Message("feel.fine_second", text=text[:40]))
+        raise Unsupported(Message("feel.fine_second", text=text[:40]))
     return int(fraction[:6].ljust(6, "0"))
 
 

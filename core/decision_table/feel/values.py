@@ -61,6 +61,10 @@ class NoValue(Exception):
     """An expression has no value: it becomes null, and the message says why."""
 
 
+class Unsupported(NoValue):
+    """An expression has a value that is not kept here: where it may decide, nothing is decided."""
+
+
 def kind_of(value: Value) -> str:
     """Return the FEEL type of a value."""
     if exact := _EXACT.get(type(value)):
@@ -71,14 +75,14 @@ def kind_of(value: Value) -> str:
 def bounded(text: str) -> str:
     """Return the string. Raises NoValue if it has grown beyond MAX_STRING characters."""
     if len(text) > MAX_STRING:
-        raise NoValue(Message("feel.string_long", most=MAX_STRING))
+        raise Unsupported(Message("feel.string_long", most=MAX_STRING))
     return text
 
 
 def months(count: int) -> Months:
     """Return a duration in months. Raises NoValue beyond what years can count."""
     if abs(count) > MAX_MONTHS:
-        raise NoValue(Message("feel.duration_long"))
+        raise Unsupported(Message("feel.duration_long"))
     return Months(count)
 
 

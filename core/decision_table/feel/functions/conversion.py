@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import ROUND_FLOOR, Decimal
 
 from core.decision_table.feel.functions.function import Function
@@ -36,6 +36,8 @@ def _time(first: Value, minute: Value = None, second: Value = None, offset: Valu
             return to_time(first)
         if isinstance(first, datetime):
             return first.timetz()
+        if isinstance(first, date):
+            return time(tzinfo=UTC)
         if isinstance(first, time):
             return first
     raise NoValue(Message("feel.time"))

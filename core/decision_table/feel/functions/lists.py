@@ -8,7 +8,7 @@ from functools import cache
 
 from core.decision_table.feel.compare import identical, less, same
 from core.decision_table.feel.functions.function import Function
-from core.decision_table.feel.values import NUMBERS, NoValue, Value, kind_of
+from core.decision_table.feel.values import NUMBERS, NoValue, Unsupported, Value, kind_of
 from core.domain.messages import Message
 
 _List = tuple[Value, ...]
@@ -164,7 +164,7 @@ def _index(items: _List, position: Decimal) -> int:
 
 def _bounded(items: _List) -> _List:
     if len(items) > MAX_ITEMS:
-        raise NoValue(Message("feel.list_long", most=MAX_ITEMS))
+        raise Unsupported(Message("feel.list_long", most=MAX_ITEMS))
     return items
 
 

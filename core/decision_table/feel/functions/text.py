@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from core.decision_table.feel.functions.function import Function
 from core.decision_table.feel.pattern import pattern
-from core.decision_table.feel.values import NoValue, Value, kind_of
+from core.decision_table.feel.values import NoValue, Unsupported, Value, kind_of
 from core.domain.messages import Message
 
 
@@ -59,7 +59,7 @@ def _matches(text: str, wanted: str, flags: str | None = None) -> bool:
 
 def _replace(text: str, wanted: str, new: str, flags: str | None = None) -> str:
     if "$" in new or "\\" in new:
-        raise NoValue(Message("feel.replacement"))
+        raise Unsupported(Message("feel.replacement"))
     return new.join(_pieces(text, wanted, flags or ""))
 
 
