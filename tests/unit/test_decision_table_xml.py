@@ -145,7 +145,7 @@ SECOND = GOOD[GOOD.index("  <decision ") : GOOD.index("</definitions>")]
         (GOOD.replace("</definitions>", SECOND + "</definitions>"), "2 decision tables"),
         (
             GOOD.replace("<decision ", "<other ").replace("</decision>", "</other>"),
-            "in no decision",
+            "part of another expression [(]other[)]",
         ),
         (GOOD.replace('"FIRST"', '"BEST"'), "hit policy 'BEST' is none of"),
         (GOOD.replace("<input>", "<label>").replace("</input>", "</label>"), "no input column"),

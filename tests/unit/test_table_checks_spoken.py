@@ -24,6 +24,7 @@ READ = [
     ("up to 1,000", "<= 1000"), ("under 1.5 kg", "< 1.5"), ("10 ~ 20", "[10..20]"),
     ("between 10 and 20", "[10..20]"), ("10일부터 20일까지", "[10..20]"), ("≥ 7", ">= 7"),
     ("[1..5]", "[1..5]"), ("$50 or more", ">= 50"), ("3개월 이내", "<= 3"), ("< 0", "< 0"),
+    ("최소 3", ">= 3"), ("최대 5명", "<= 5"), ("열 살 미만", "< 10"), ("두 개 이상", ">= 2"),
 ]  # fmt: skip
 NAMES = [
     "VIP", "서울", "over the "
@@ -62,6 +63,28 @@ def test_a_cell_of_text_that_reads_like_a_test_is_a_warning(kind: str) -> None:
     assert '"19세 미만" reads like a test' in first.message
     assert "< 19" in first.message
     assert second.rows == ("r1",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A 이상",
+        "B등급 초과",
+        "월요일 이후",
+        "골드 이상",
+        "B or higher",
+        "Friday or later",
+        "VIP 이상",
+    ],
+)
+def test_a_comparison_of_texts_is_told_to_have_no_order(text: str) -> None:
+    (told,) = found(f'"{text}"')
+    assert "texts have no order" in told.message
+
+
+@pytest.mark.parametrize("text", ["A", "VIP", "월요일", "A to Z", "이상", "Friday night"])
+def test_a_grade_or_day_alone_is_a_value(text: str) -> None:
+    assert found(f'"{text}"') == []
 
 
 def test_a_negated_text_and_one_of_a_list_are_found() -> None:

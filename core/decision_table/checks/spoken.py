@@ -17,7 +17,13 @@ from core.domain.models import DecisionTable, DefectKind
 
 _NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?"
 _UNIT = r"\s?(?:[%°₩$€£]|[A-Za-z가-힣]{1,4})?"
-_AMOUNT = rf"[₩$€£]?\s?(?P<n>{_NUMBER})(?P<big>천만|백만|십만|억|만|천|k\b)?{_UNIT}"
+_NATIVE = {
+    "한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9,
+    "열": 10, "스무": 20, "서른": 30,
+}  # fmt: skip
+_AMOUNT = (
+    rf"[₩$€£]?\s?(?P<n>{_NUMBER}|{'|'.join(_NATIVE)})(?P<big>천만|백만|십만|억|만|천|k\b)?{_UNIT}"
+)
 _BIG = {"천": 10**3, "만": 10**4, "십만": 10**5, "백만": 10**6, "천만": 10**7, "억": 10**8}
 _BIG["k"] = 10**3
 _LONGEST = 80  # longer texts say more than a test
@@ -29,6 +35,8 @@ _SAID = (
     ("<=", rf"{_AMOUNT}\s?(?:이하|이내|까지|or (?:less|under|below|fewer|younger|lower))"),
     (">", rf"{_AMOUNT}\s?(?:[을를이가]\s?)?(?:초과|넘음|넘는|넘을 때)"),
     ("<", rf"{_AMOUNT}\s?(?:미만|미달)"),
+    (">=", rf"(?:최소|적어도)\s?{_AMOUNT}"),
+    ("<=", rf"(?:최대|많아야)\s?{_AMOUNT}"),
     (">", rf"(?:over|above|more than|greater than|exceeding|older than|higher than)\s{_AMOUNT}"),
     (">=", rf"(?:at least|from|min(?:imum)?\.?|no less than)\s{_AMOUNT}"),
     ("<=", rf"(?:at most|up to|max(?:imum)?\.?|no more than|within)\s{_AMOUNT}"),
@@ -38,6 +46,15 @@ _WRITTEN = re.compile(rf"(?P<sign>>=|<=|=>|=<|≥|≤|!=|<|>|=)\s*(?P<n>{_NUMBER
 _RANGE = re.compile(
     rf"(?:between\s)?(?P<low>{_NUMBER}){_UNIT}\s?(?:~|\.\.|–|에서|부터|to\b|and\b|through\b)\s?"
     rf"(?P<high>{_NUMBER}){_UNIT}(?:\s?(?:사이|까지))?",
+    re.IGNORECASE,
+)
+# Grades and days, which as texts have no order.
+_ORDERED = re.compile(
+    r"(?:[A-F][+-]?|[월화수목금토일]요일|VIP|골드|실버|브론즈)\s?(?:등급|학점)?\s?"
+    r"(?:이상|이하|초과|미만|이후|이전|부터|까지)"
+    r"|(?:grade |class )?[A-F][+-]? (?:or|and) (?:higher|above|better|lower|below|worse)"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day (?:or|and) (?:later|earlier|after|before)"
+    r"|(?:after|before|from|until) (?:mon|tues|wednes|thurs|fri|satur|sun)day",
     re.IGNORECASE,
 )
 _BRACKETS = re.compile(
@@ -71,6 +88,7 @@ def read_as_test(text: str) -> str | None:
 
 
 def _digits(number: str, factor: int = 1) -> str:
+    number = str(_NATIVE.get(number, number))
     plain = number.replace(",", "")
     if factor == 1:
         return plain
@@ -85,20 +103,22 @@ def spoken_tests(table: DecisionTable) -> Iterator[Finding]:
         allowed = set(_texts(column.allowed)) if column.allowed else set()
         for row in table.rows:
             for text in _texts(row.inputs[position]) if position < len(row.inputs) else ():
-                instead = None if text in allowed else read_as_test(text)
-                if instead is not None:
+                said = None if text in allowed else _said(row.id, column.name, text)
+                if said is not None:
                     yield warning(
-                        DefectKind.SPOKEN_TEST,
-                        Message(
-                            "table.spoken_test",
-                            row=row.id,
-                            column=column.name,
-                            text=brief(text),
-                            instead=brief(instead),
-                        ),
-                        rows=(row.id,),
-                        columns=(column.name,),
+                        DefectKind.SPOKEN_TEST, said, rows=(row.id,), columns=(column.name,)
                     )
+
+
+def _said(row: str, column: str, text: str) -> Message | None:
+    """Return what to say of a text that reads like a test; None of any other."""
+    instead = read_as_test(text)
+    if instead is not None:
+        at = {"row": row, "column": column, "text": brief(text)}
+        return Message("table.spoken_test", **at, instead=brief(instead))
+    if _ORDERED.fullmatch(" ".join(text.split())):
+        return Message("table.spoken_order", row=row, column=column, text=brief(text))
+    return None
 
 
 def _may_be_text(kind: str) -> bool:

@@ -78,8 +78,20 @@ def the_table(root: etree._Element) -> etree._Element:
         )
     parent = tables[0].getparent()
     if parent is None or parent.tag != tag("decision"):
-        raise RuleInvalid(Message("dmn.no_decision", line=line_of(tables[0])))
+        raise RuleInvalid(boxed(tables[0]))
     return tables[0]
+
+
+def boxed(table: etree._Element) -> Message:
+    """Say that a table is but a part of another expression, and of which."""
+    line = [*table.iterancestors()]
+    holder = next((at for at in line if _names(at)), None)
+    return Message(
+        "dmn.boxed",
+        line=line_of(table),
+        tag=etree.QName(line[0]).localname if line else "",
+        holder="" if holder is None else one_line(_names(holder)[0]),
+    )
 
 
 def table_of(root: etree._Element, decision: str) -> etree._Element:
@@ -105,8 +117,8 @@ def _has_table(decision: etree._Element) -> bool:
     return decision.find(tag("decisionTable")) is not None
 
 
-def _names(decision: etree._Element) -> list[str]:
-    return [name for name in (decision.get("name"), decision.get("id")) if name]
+def _names(element: etree._Element) -> list[str]:
+    return [name for name in (element.get("name"), element.get("id")) if name]
 
 
 def _known(decisions: Sequence[etree._Element]) -> str:

@@ -11,7 +11,7 @@ from core.decision_table.cells import one_line
 from core.decision_table.document.markup import MODEL
 from core.decision_table.document.reading import (
     NO_TABLE,
-    line_of,
+    boxed,
     read_document,
     table_of,
     tag,
@@ -121,8 +121,8 @@ def parse_tables(text: str) -> tuple[ReadTable, ...]:
     for element in read_document(text).iter(tag("decisionTable")):
         parent = element.getparent()
         if parent is None or parent.tag != tag("decision"):
-            problem = Message("dmn.no_decision", line=line_of(element))
-            found.append(ReadTable("", problem=problem))
+            problem = boxed(element)
+            found.append(ReadTable(str(problem.parameters["holder"]), problem=problem))
             continue
         name = decision_name(element)
         try:
