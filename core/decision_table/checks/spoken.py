@@ -21,9 +21,8 @@ _NATIVE = {
     "한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9,
     "열": 10, "스무": 20, "서른": 30,
 }  # fmt: skip
-_AMOUNT = (
-    rf"[₩$€£]?\s?(?P<n>{_NUMBER}|{'|'.join(_NATIVE)})(?P<big>천만|백만|십만|억|만|천|k\b)?{_UNIT}"
-)
+_COUNT = rf"(?P<n>{_NUMBER}|{'|'.join(_NATIVE)})"
+_AMOUNT = rf"[₩$€£]?\s?{_COUNT}(?P<big>천만|백만|십만|억|만|천|k\b)?{_UNIT}"
 _BIG = {"천": 10**3, "만": 10**4, "십만": 10**5, "백만": 10**6, "천만": 10**7, "억": 10**8}
 _BIG["k"] = 10**3
 _LONGEST = 80  # longer texts say more than a test
