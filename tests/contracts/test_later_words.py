@@ -85,6 +85,39 @@ async def test_of_other_items_only_what_went_or_gave_way_counts(
     assert len(found) == int(counts)
 
 
+@pytest.mark.parametrize(
+    ("made", "counts"),
+    [
+        ({}, True),
+        ({"status": "reverted"}, True),
+        ({"status": "held"}, False),
+        ({"said_at": AT - DAY}, False),
+        ({"operation": "UPDATE"}, False),
+        ({"target_id": "l"}, False),
+        ({"tenant_id": "u"}, False),
+        ({"kind": "DMN_RULE"}, False),
+    ],
+)
+async def test_what_went_counts_for_what_was_made_anew_later(
+    pool: Pool, made: dict[str, object], counts: bool
+) -> None:
+    anew = AFTER | {"operation": "CREATE"} | made
+    await put_all(pool, change("c", **ELSEWHERE | {"operation": "DELETE"}), change("anew", **anew))
+    found = await PostgresSteps(pool).later(asking(operation=Operation.UPDATE))
+    assert [one.change_id for one in found if one.gone] == (["c"] if counts else [])
+
+
+@pytest.mark.parametrize(
+    ("given", "is_undoing"), [({}, False), ({"reverts": "x"}, True), ({"retracts": ["x"]}, True)]
+)
+async def test_what_only_takes_something_back_is_told_apart(
+    pool: Pool, given: dict[str, object], is_undoing: bool
+) -> None:
+    await put_all(pool, change("c", **ELSEWHERE | {"operation": "DELETE"} | given))
+    (found,) = await PostgresSteps(pool).later(asking())
+    assert (found.gone is not None, found.is_undoing) == (True, is_undoing)
+
+
 async def test_who_repeats_a_thing_later_says_it_later(pool: Pool) -> None:
     def echo(feedback_id: str, **more: object) -> list[Row]:
         row = {"tenant_id": "t", "kind": "MEMORY", "target_id": "m", "feedback_id": feedback_id}

@@ -184,6 +184,7 @@ async def with_skills(api: Api) -> None:
         await api.call("DELETE", "/v1/agents/a/skills/audit", who=OF_T),
     ]
     assert [answer.json()["status"] for answer in answers] == ["attached", "attached", "applied"]
+    assert all(answer.json()["said_at"] for answer in answers)
 
 
 async def lists(api: Api) -> dict[str, list[str]]:

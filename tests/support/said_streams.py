@@ -27,12 +27,11 @@ TARGETS = [
     ("a", "rows", "T2"),
     ("b", "note", "N3"),
     ("b", "table", "T4"),
-    ("b", "list", "L5"),
+    ("c", "note", "N5"),
     ("c", "rows", "T6"),
 ]
 _OPS = {
-    "note": {"set": 9, "drop": 2},
-    "list": {"add": 1},
+    "note": {"set": 4, "add": 5, "drop": 1},
     "table": {"row": 10, "drop": 2},
     # Never dropped, and with a row from the beginning: to take out the only row of a table is to
     # delete the table, which says more than was meant.
@@ -51,6 +50,12 @@ class Said:
     op: str
     key: str
     value: str
+    answers: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The id that its source gives it."""
+        return f"s-{self.number}-{self.name}"
 
     @property
     def said_at(self) -> datetime:
@@ -67,16 +72,17 @@ class Said:
     def piece(self) -> NewFeedback:
         """The piece as it comes in."""
         return NewFeedback(
-            id=f"s-{self.number}-{self.name}",
+            id=self.id,
             tenant_id=TENANT,
             agent_ids=(self.agent,),
             content=self.text,
             said_at=self.said_at,
+            in_reply_to=self.answers,
         )
 
 
 def stream(rng: random.Random, count: int) -> list[Said]:
-    """Return pieces in the order in which they are said."""
+    """Return pieces in the order in which they are said; some take back what they answer."""
     found = [
         Said(0, agent, kind, name, "row", FIRST_ROW, "v9")
         for agent, kind, name in TARGETS
@@ -88,7 +94,9 @@ def stream(rng: random.Random, count: int) -> list[Said]:
         key = f"k{rng.randrange(3)}" if op in {"row", "cut"} else ""
         value = f"v{rng.randrange(4)}" if op in {"row", "set"} else ""
         value = f"x{number}" if op == "add" else value
-        found.append(Said(number, agent, kind, name, op, key, value))
+        last = next((said.id for said in reversed(found) if said.name == name), None)
+        answers = last if op in {"drop", "cut"} else None
+        found.append(Said(number, agent, kind, name, op, key, value, answers))
     return found
 
 
@@ -125,6 +133,7 @@ class Obedient(AnsweringChatModel):
     seed: int = 0
     fails: float = 0.0
     asked: int = 0
+    failed: int = 0
 
     def answer(self, messages: list[BaseMessage], tools: Sequence[str]) -> AIMessage:
         self.asked += 1
@@ -134,6 +143,7 @@ class Obedient(AnsweringChatModel):
         is_first = _words(data)[2] == FIRST_ROW
         fails = random.Random(self.seed * 10_007 + self.asked).random() < self.fails
         if fails and not is_first:  # a table made without its first row could lose its only one
+            self.failed += 1
             raise ModelDown("out of reach")
         last = messages[-1]
         done = [message for message in messages if isinstance(message, ToolMessage)]
@@ -204,7 +214,13 @@ def _memory(
 ) -> tuple[str, dict[str, JsonValue]]:
     content = f"{name} {op} {value}"
     if item is None:
-        return "commit_to_memory", {"operation": "CREATE", "content": content, "reason": "new"}
+        how = "SUPERSEDES" if op == "set" else "EXTENDS"  # the new item says which of the two
+        return "commit_to_memory", {
+            "operation": "CREATE",
+            "content": content,
+            "relationship": how,
+            "reason": "new",
+        }
     mode = "REPLACE" if op == "set" else "EXTEND"
     return "commit_to_memory", {
         "operation": "UPDATE",

@@ -16,6 +16,7 @@ from core.domain.models import (
     Kind,
     LaterWord,
     MemoryRequest,
+    MergeMode,
     Operation,
     Origin,
     Reach,
@@ -162,6 +163,37 @@ async def test_a_later_deletion_or_another_whole_stands() -> None:
     assert whole.is_whole
 
 
+@pytest.mark.parametrize(
+    ("relationship", "was", "made", "result"),
+    [
+        (Relationship.EXTENDS, "Parking is free", "Guests use the east gate", True),
+        (Relationship.COMPLEMENTS, "Parking is free", "Guests use the east gate", True),
+        (None, "Parking is free", "Guests use the east gate", False),
+        (Relationship.SUPERSEDES, "Parking is free", "Guests use the east gate", False),
+        (Relationship.EXTENDS, "주차는 지하 2층에 합니다", "주차는 지하 1층에 합니다", False),
+    ],
+)
+async def test_an_earlier_whole_stands_before_what_was_added_later(
+    relationship: Relationship | None, was: str, made: str, result: bool
+) -> None:
+    """Whatever came to the later one meanwhile; not where the two contradict."""
+    first = change(None, was, number=8, relationship=relationship)
+    added = change(was, f"{was}\nmore", number=9)
+    words = [word(8), word(9)]
+    found = await settled(change(f"{was}\nmore", made), words, first, added)
+    assert found.is_whole is not result
+    if result:
+        assert found.change.after is not None
+        assert found.change.after.content == f"{made}\n{was}\nmore"
+        assert (found.change.warnings, found.overtaken_by) == ((), word(9))
+
+
+async def test_what_a_later_whole_put_itself_in_the_place_of_is_not_added_to_it() -> None:
+    first = change(None, "a", number=9, relationship=Relationship.SUPERSEDES)
+    found = await settled(change("a", "a\nb"), [word(9)], first)
+    assert (found.is_whole, found.overtaken_by) == (True, word(9))
+
+
 OTHER = {"gone": Snapshot(content="Refunds are paid within 3 days", name="Refunds")}
 
 
@@ -191,6 +223,24 @@ async def test_what_was_done_away_with_later_elsewhere_does_not_come_back(
     found = await settled(made, [word(8, "other", **OTHER), word(9, "other", gone=None)])
     assert found.is_whole is is_gone
     assert found.overtaken_by == (word(8, "other", **OTHER) if is_gone else None)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_undoing", "is_gone"),
+    [
+        ("Refunds are paid within 5 days", False, True),
+        ("Refunds are paid within 5 days", True, False),
+        ("Refunds are paid within 3 days", True, True),
+    ],
+)
+@pytest.mark.parametrize("before", [None, "Orders go out on Mondays"])
+async def test_what_was_taken_back_later_says_nothing_of_what_is_near(
+    before: str | None, text: str, is_undoing: bool, is_gone: bool
+) -> None:
+    made = change(before, text if before is None else f"{before}\n{text}")
+    taken = word(8, "other", **OTHER, is_undoing=is_undoing)
+    found = await settled(made, [taken])
+    assert (found.is_whole, found.overtaken_by) == (is_gone, taken if is_gone else None)
 
 
 @pytest.mark.parametrize(
@@ -333,6 +383,15 @@ def test_only_of_tables_the_parts_that_are_repeated_are_told() -> None:
     asked = MemoryRequest(operation=UPDATE, target_id="m", content="x", reason="r")
     assert repeated_parts(change("a", "b", request=asked)) == ()
     assert repeated_parts(change("a", "b", Kind.DMN_RULE)) == ()
+
+
+def test_who_replaces_all_by_what_is_there_leaves_nothing_of_before() -> None:
+    asked = MemoryRequest(operation=UPDATE, target_id="m", content="x", reason="r")
+    made = change("x", "x", request=asked, feedback_id="f")
+    assert repeated(made) == ()
+    mode = {"merge_mode": MergeMode.REPLACE}
+    replaced = made.model_copy(update=mode | {"request": asked.model_copy(update=mode)})
+    assert repeated(replaced) == [GONE]
 
 
 R1 = RowEdit(inputs={"amount": "> 100"}, outputs={"who": '"lead"'})

@@ -205,7 +205,7 @@ class ChangeGate:
         if state_hash(change.before) == state_hash(change.after) and not _pins(change):
             if not self._deps.dry_run:
                 await self._note_repeated(change)
-            return receipts.known_receipt(change)
+            return receipts.known_receipt(await self._said(change))
         blobs = prepared.blobs
         if words := await drafts.later_words(change, self._deps):
             placed = await settle(change, blobs, words, self._deps.steps, self._deps.changes)
@@ -219,7 +219,7 @@ class ChangeGate:
         judged = await self._judged(tried.change, tried.reasons)
         if isinstance(judged, Receipt):
             return judged
-        change = judged
+        change = await self._said(judged)
         if self._deps.dry_run:
             self._deps.would_write(change)
             return receipts.receipt_of(change)
@@ -231,6 +231,13 @@ class ChangeGate:
         # that somebody else has made just so would pass for the own one, half finished before.
         is_in_doubt = waited or (intent.kind is Kind.SKILL and intent.before is None)
         return await finish(intent, self._deps, is_in_doubt=is_in_doubt)
+
+    async def _said(self, change: Change) -> Change:
+        """Return a change with its time: what a person does is said when it is done."""
+        if change.said_at is not None or change.origin is not Origin.PERSON:
+            return change
+        now = await self._deps.reviews.now()
+        return change.model_copy(update={"said_at": now, "heard_at": now})
 
     async def _tried(
         self, change: Change, blobs: Mapping[str, bytes], context: SubmitContext

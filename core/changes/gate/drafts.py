@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from core.changes.gate.deps import GateDeps
 from core.changes.gate.screening import found_in
 from core.changes.policy.review_policy import named_briefly, required_review
-from core.changes.said_order.settle import repeated_parts, states_every_row
+from core.changes.said_order.settle import GONE, repeated_parts, states_every_row
 from core.changes.steps import StoredStates
 from core.domain.errors import InvalidInput, Refused, Repeated, Stale, TargetBusy
 from core.domain.hashing import ABSENT, content_hash, request_digest, sha256, state_hash
@@ -221,10 +221,13 @@ def says_all(change: Change) -> bool:
 def repeated(change: Change) -> Sequence[Sequence[str]] | None:
     """Return the parts of its target that a change without effect repeats; None of all of it.
 
-    A table with rows of others is not repeated as a whole by whoever states some of them.
+    A table with rows of others is not repeated as a whole by whoever states some of them. What is
+    to stand in the place of all leaves nothing of before it, also where it finds itself there.
     """
     parts = repeated_parts(change)
-    return None if says_all(change) and states_every_row(change, parts) else parts
+    if not says_all(change) or not states_every_row(change, parts):
+        return parts
+    return [GONE] if change.merge_mode is MergeMode.REPLACE else None
 
 
 def again(change: Change, request: ChangeRequest, prepared: Prepared) -> Change:

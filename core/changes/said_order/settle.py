@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from core.changes.merging import overriding
 from core.changes.problems import problem
 from core.changes.said_order.folders import LaterFiles, settled_folder
 from core.changes.said_order.tables import LaterRows, settled_table, stated
@@ -27,7 +28,8 @@ from core.domain.ports import ChangeLog, Steps
 from core.knowledge.duplicates import Known, evidence
 
 Blobs = Mapping[str, bytes]
-# What a deletion leaves that later words overtook as a whole: all that was said before it is gone.
+# All that was said before it is gone: of a deletion that later words overtook as a whole, and of
+# what was to stand in the place of all and was there already.
 GONE = ("gone",)
 
 
@@ -80,9 +82,18 @@ def _was_about_it(change: Change, word: LaterWord) -> bool:
         return name_key(word.gone.name) == name_key(change.target_name)
     if change.after is None:
         return False
-    found = evidence(change.after.content, Known(word.target_id, "", word.gone.content))
-    is_near = found.is_neighbour and change.relationship is not Relationship.UNRELATED
-    return found.is_exact or is_near
+    was = change.before.content if change.before else ""
+    said = _added(was, change.after.content)
+    found = evidence(said, Known(word.target_id, "", word.gone.content))
+    # What is taken back is as if it had not been said: it says nothing of its neighbours.
+    is_unrelated = word.is_undoing or change.relationship is Relationship.UNRELATED
+    return found.is_exact or (found.is_neighbour and not is_unrelated)
+
+
+def _added(before: str, after: str) -> str:
+    """Return the lines of a text that another does not have."""
+    known = before.splitlines()
+    return "\n".join(line for line in after.splitlines() if line not in known)
 
 
 @dataclass(frozen=True)
@@ -116,9 +127,25 @@ class _History:
         """
         later = filter(self.is_later, self.steps)
         return any(
-            step.before is not None and (is_whole(step) or step.change.is_deletion)
+            _says_all(step) if step.before is None else is_whole(step) or step.change.is_deletion
             for step in later
         ) or any(GONE in (word.units or ()) for word in self.repeats)
+
+
+_ADDS = {Relationship.EXTENDS, Relationship.EXCEPTION, Relationship.COMPLEMENTS}
+
+
+def _says_all(step: Step) -> bool:
+    """Whether a new memory was said to stand in the place of whatever there was."""
+    is_memory = step.change.kind is Kind.MEMORY
+    return is_memory and step.change.relationship is Relationship.SUPERSEDES
+
+
+def _has_room_before(step: Step, said: str) -> bool:
+    """Whether a new memory was said to add to others, and leaves room for an earlier whole text."""
+    if step.before is not None or step.after is None:
+        return False
+    return step.change.relationship in _ADDS and not any(overriding(said, step.after.text))
 
 
 @dataclass(frozen=True)
@@ -148,6 +175,8 @@ def _memory(before: State, after: State | None, history: _History) -> _Made:
         later.follow(
             _units(step.before), _units(step.after), plain, is_later=history.is_later(step)
         )
+        if _has_room_before(step, _added(before.text, after.text if after else "")):
+            later.rewritten.clear()
     if any(word.units is None for word in history.repeats):
         later.rewritten.add("")
     later.replaced.clear()  # one that changed the only line has still left room beside it

@@ -322,7 +322,8 @@ class LaterWord(Model):
 
     It changed the target (`change_id`), or repeated what it says: all of it, or the parts named in
     `units`; of what was repeated as a whole `says` is the hash. The one unit `("gone",)` is of a
-    deletion that was overtaken. Of another item it is the change that deleted or replaced `gone`.
+    deletion that was overtaken, or of a whole that was there already. Of another item it is the
+    change that deleted or replaced `gone`; where it `is_undoing` it only took back what was said.
     """
 
     change_id: str | None
@@ -333,6 +334,7 @@ class LaterWord(Model):
     says: str | None = None
     units: tuple[tuple[str, ...], ...] | None = None
     gone: Snapshot | None = None
+    is_undoing: bool = False
 
 
 class Receipt(Model):
