@@ -129,7 +129,7 @@ def _question(
     zone: tzinfo,
 ) -> list[BaseMessage]:
     data: JsonValue = {
-        "feedback": feedback_data(feedback, feedback.content, zone),
+        "feedback": feedback_data(feedback, feedback.content, zone, pieces),
         **({"conversation": conversation_data(pieces, zone)} if pieces else {}),
         "task": task,
         "agents": [agent_data(agent) for agent in agents],

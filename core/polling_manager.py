@@ -11,7 +11,7 @@ from typing import Protocol
 import structlog
 
 from core.agent.loop.deps import ReactDeps
-from core.changes.said_order.pieces import ask_again, waits_its_turn
+from core.changes.said_order.pieces import MOST_BESIDE, Awaiting, look_behind, waits_its_turn
 from core.domain import tracing
 from core.domain.errors import (
     BudgetUsedUp,
@@ -249,9 +249,6 @@ def _note_untold(ended: Feedback, error: SkillWorkerError) -> None:
 
 
 STOPPED = Message("worker.stopped")
-# Pieces for the same agents that are looked at, the latest first: what was said longer before has
-# begun long ago, and each costs time where many wait for one agent.
-MOST_BESIDE = 64
 
 
 @dataclass(frozen=True)
@@ -283,7 +280,11 @@ async def process_feedback(feedback_id: str, *, deps: PollingDeps) -> None:
     with bound:
         try:
             with in_name_of(feedback.tenant_id), tracing.attempt(feedback):
+                answered = Awaiting(deps.inbox, deps.intake, deps.matching.conversations)
+                awaits = await answered.is_missing(feedback)
                 await _attempt(feedback, deps)
+                if awaits:
+                    await answered.look_again(feedback, deps.journal)
         except LeaseLost:
             log.warning("lease.lost")
 
@@ -337,11 +338,9 @@ async def _is_behind(feedback: Feedback, deps: PollingDeps) -> bool:
 
 
 async def _look_behind(feedback: Feedback, verdicts: Sequence[Verdict], deps: PollingDeps) -> None:
-    """Let pieces be decided again that were said after this one and missed what it has changed."""
-    if any(receipt.change_id for verdict in verdicts for receipt in verdict.receipts):
-        passed = await deps.inbox.passed_over(feedback, MOST_BESIDE)
-        if passed:
-            await ask_again(feedback, passed, deps.intake, deps.journal)
+    """Let pieces be decided again that were said after this one and missed it."""
+    changed = any(receipt.change_id for verdict in verdicts for receipt in verdict.receipts)
+    await look_behind(feedback, deps.inbox, deps.intake, deps.journal, has_changed=changed)
 
 
 async def _exhausted(feedback: Feedback, deps: PollingDeps) -> Outcome:

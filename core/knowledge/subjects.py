@@ -8,11 +8,16 @@ from core.knowledge.duplicates.words import LITTLE, Words, words_of
 
 def may_concern(feedback: Feedback | Outline, earlier: Feedback | Outline) -> bool:
     """Whether an earlier piece may decide what this one means, or teach what it changes."""
-    if feedback.in_reply_to in {earlier.id, earlier.source_id}:
+    if is_answer(feedback, earlier):
         return True
     if feedback.thread is not None and feedback.thread == earlier.thread:
         return True
     return may_share_subject(feedback.content, earlier.content)
+
+
+def is_answer(feedback: Feedback | Outline, earlier: Feedback | Outline) -> bool:
+    """Whether a piece says that it answers the other."""
+    return feedback.in_reply_to in {earlier.id, earlier.source_id}
 
 
 def may_share_subject(one: str, other: str) -> bool:

@@ -373,10 +373,11 @@ class MemoryInbox:
             and found.tenant_id == claimed.tenant_id
             and {*found.agent_ids} & {*claimed.agent_ids}
             and _said_order(found) > _said_order(claimed)
-            and await self._depends_on_what_is_known(found)
+            and (_answers(found, claimed) or await self._depends_on_what_is_known(found))
         ]
-        first = sorted(after, key=_said_order)[:limit]
-        return [Outline(**found.model_dump(include={*Outline.model_fields})) for found in first]
+        first = sorted(after, key=lambda one: (not _answers(one, claimed), _said_order(one)))
+        chosen = first[:limit]
+        return [Outline(**found.model_dump(include={*Outline.model_fields})) for found in chosen]
 
     async def _depends_on_what_is_known(self, found: Feedback) -> bool:
         verdicts = [c.verdict for c in await self._runs.candidates(found.id)]
@@ -434,7 +435,7 @@ class MemoryInbox:
         _refuse_unstorable(piece)
         digest = feedback_digest(piece)
         for known in self.feedback.values():
-            if piece.id is not None and (known.source, known.source_id) == (source, piece.id):
+            if _is_by(source, known, piece):
                 if self._digests[known.id] != digest:
                     raise InvalidInput(f"feedback {piece.id!r} is known with other content")
                 return known.id, False
@@ -470,6 +471,17 @@ class MemoryInbox:
 def _is_ahead(found: Feedback) -> bool:
     is_due = found.status is FeedbackStatus.QUEUED and found.retry_at is None
     return is_due or found.status is FeedbackStatus.PROCESSING
+
+
+def _is_by(source: str, known: Feedback, piece: MaskedFeedback) -> bool:
+    """Whether a piece came by a source before, or by the one that all tenants had in common."""
+    is_common = f"{known.source}/{known.tenant_id}" == source
+    is_by = known.source == source or (is_common and known.tenant_id == piece.tenant_id)
+    return is_by and known.source_id == piece.id
+
+
+def _answers(found: Feedback, earlier: Feedback) -> bool:
+    return found.in_reply_to in {earlier.id, earlier.source_id}
 
 
 def _said_order(found: Feedback) -> tuple[datetime, datetime, str]:

@@ -67,6 +67,17 @@ class TestConversations(PostgresStores):
                 await unit.close(change.id, ChangeStatus.APPLIED)
             before = text
 
+    @pytest.mark.parametrize(
+        ("source", "answering"), [("inbox", "inbox/tenant"), ("inbox/tenant", "inbox")]
+    )
+    async def test_the_source_that_tenants_had_in_common_is_theirs(
+        self, source: str, answering: str
+    ) -> None:
+        await self._say("first", source)
+        await self._say("second", source, in_reply_to="first")
+        answer = await self._say("third", answering, in_reply_to="second")
+        assert await self._words(answer) == ["second", "first"]
+
     async def test_a_piece_that_stands_alone_has_nothing_before_it(self) -> None:
         await self._say("one")
         assert await self._words(await self._say("two")) == []

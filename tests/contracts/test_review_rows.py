@@ -363,6 +363,18 @@ async def test_what_is_known_of_an_author_is_what_was_applied_of_theirs(pool: Po
     assert (facts.author, facts.source, facts.is_known, facts.spread) == (None, None, False, 1)
 
 
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [("inbox/t", "inbox"), ("inbox", "inbox"), ("api/t", "api/t"), ("inbox/u", "inbox/u")],
+)
+async def test_what_came_by_command_is_of_one_source_whoever_it_is_for(
+    pool: Pool, source: str, told: str
+) -> None:
+    await put_all(pool, piece("one", "kim", source=source))
+    facts = await PostgresScreenRecords(pool).facts(shown("m", feedback_id="one"))
+    assert facts.source == told
+
+
 async def test_others_who_said_the_same_are_counted_once_each(pool: Pool) -> None:
     records = PostgresScreenRecords(pool)
     made = shown("m", feedback_id="f")

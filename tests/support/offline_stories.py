@@ -30,6 +30,18 @@ STORIES: dict[str, Story] = {
         (MANAGER, DIRECTOR),
         ("> 1000000: need a director's approval", SKILL),
     ),
+    "another format takes the place of the first": (
+        ("보고서는 PDF로 보내 주세요", "보고서는 엑셀로 보내 주세요"),
+        ("보고서는 엑셀로 보내 주세요", SKILL),
+    ),
+    "two people may want two formats": (
+        ("김 과장님은 PDF로 보내 주세요", "박 대리님은 엑셀로 보내 주세요"),
+        ("김 과장님은 PDF로 보내 주세요", "박 대리님은 엑셀로 보내 주세요", SKILL),
+    ),
+    "words about what nobody knows are not learnt": (
+        ("아니 그건 말고 달러로요", "never mind", "이거 말고 표로 정리해 주세요"),
+        (SKILL,),
+    ),
     "the item that is meant is deleted": (
         (POLITE, SHORT, FOURTEEN, "환불 기한 14일 규칙은 더 이상 쓰지 않으니 삭제해 주세요"),
         (POLITE, SKILL, SHORT),

@@ -15,7 +15,9 @@ from core.changes.review_sweep import EXPIRY, ReviewSweep
 from core.changes.said_order.pieces import (
     MOST_BESIDE,
     AskedAgain,
+    Awaiting,
     ask_again,
+    look_behind,
     waits_its_turn,
 )
 from core.domain.errors import Refused, Stale
@@ -25,7 +27,9 @@ from core.domain.models import (
     Bundle,
     Change,
     ChangeStatus,
+    EarlierPiece,
     Feedback,
+    FeedbackStatus,
     Kind,
     Outline,
     SkillFile,
@@ -44,7 +48,7 @@ from core.domain.models.cases import (
 from core.domain.ports import Cases, CaseUpkeep, Inbox, Intake, Reviews
 from core.testing.skill_store import MemorySkillStore
 from tests.support.gate import Events
-from tests.support.react import FEEDBACK, item_change
+from tests.support.react import FEEDBACK, Told, item_change
 from tests.support.seeding import AT
 
 REFUND = "Refunds of damaged parcels are paid within 3 days by Ms. Kim of the harbour office."
@@ -309,9 +313,10 @@ class Pieces:
     behind: list[str] = field(default_factory=list)
     revived: list[str] = field(default_factory=list)
     asked: list[tuple[object, ...]] = field(default_factory=list)
+    status: FeedbackStatus = FeedbackStatus.QUEUED
 
     async def get(self, feedback_id: str) -> Feedback:
-        return FEEDBACK.model_copy(update={"id": feedback_id})
+        return FEEDBACK.model_copy(update={"id": feedback_id, "status": self.status})
 
     async def wait_for(self, claimed: Feedback, earlier_id: str) -> bool:
         self.behind.append(earlier_id)
@@ -369,6 +374,43 @@ async def test_what_found_nothing_to_do_is_decided_once_more() -> None:
         ("feedback.asked_again", "l1", {"because_of": "f1"}),
         ("feedback.asked_again", "l4", {"because_of": "f1"}),
     ]
+
+
+@pytest.mark.parametrize(("changed", "revived"), [(True, ["l1", "l2"]), (False, ["l2"])])
+async def test_what_answers_a_piece_is_decided_again_whatever_came_of_that(
+    changed: bool, revived: list[str]
+) -> None:
+    answer = outline("l2", OTHER, in_reply_to=FEEDBACK.source_id)
+    pieces = Pieces(passed=[outline("l1"), answer])
+    inbox, intake = cast("Inbox", pieces), cast("Intake", pieces)
+    await look_behind(FEEDBACK, inbox, intake, Events(), has_changed=changed)
+    assert pieces.revived == revived
+
+
+@pytest.mark.parametrize(
+    ("status", "arrived", "busy", "revived"),
+    [
+        (FeedbackStatus.NO_ACTION, True, set(), ["f1"]),
+        (FeedbackStatus.NO_ACTION, True, {"f1"}, []),
+        (FeedbackStatus.NO_ACTION, False, set(), []),
+        (FeedbackStatus.COMPLETED, True, set(), []),
+    ],
+)
+async def test_what_came_in_while_its_answer_was_in_work_has_that_decided_again(
+    status: FeedbackStatus, arrived: bool, busy: set[str], revived: list[str]
+) -> None:
+    answer = FEEDBACK.model_copy(update={"in_reply_to": "late"})
+    pieces = Pieces(busy=busy, status=status)
+    late = EarlierPiece(id="l", content="x", is_answered=True)
+    told = Told()
+    awaiting = Awaiting(cast("Inbox", pieces), cast("Intake", pieces), told)
+    assert await awaiting.is_missing(answer)
+    assert not await awaiting.is_missing(FEEDBACK)
+    told.pieces = (late,) if arrived else ()
+    events = Events()
+    await awaiting.look_again(answer, events)
+    assert pieces.revived == revived
+    assert [one.name for one in events] == ["feedback.asked_again"] * len(revived)
 
 
 async def test_a_persons_decision_has_feedback_decided_once_more() -> None:

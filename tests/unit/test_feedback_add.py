@@ -12,8 +12,15 @@ from core.testing.stores import MemoryAgents, MemoryInbox
 AGENTS = (Agent(id="a", tenant_id="t", name="A"), Agent(id="b", tenant_id="other", name="B"))
 
 
-def _line(number: int, content: str = "x", *, key: str | None = None, agent: str = "a") -> Line:
-    piece = NewFeedback(id=key, tenant_id="t", agent_ids=(agent,), content=content)
+def _line(
+    number: int,
+    content: str = "x",
+    *,
+    key: str | None = None,
+    agent: str = "a",
+    tenant: str = "t",
+) -> Line:
+    piece = NewFeedback(id=key, tenant_id=tenant, agent_ids=(agent,), content=content)
     return Line(number=number, size=10, piece=piece)
 
 
@@ -58,6 +65,22 @@ async def test_the_same_file_twice_adds_nothing() -> None:
     assert [line.id for line in second.added] == [line.id for line in first.added]
     assert not any(line.new for line in second.added)
     assert len(inbox.feedback) == 2
+
+
+async def test_an_id_is_that_of_one_tenant() -> None:
+    inbox = MemoryInbox()
+    theirs = _line(1, "theirs", key="1", agent="b", tenant="other")
+    report = await _take_in(inbox, [theirs, _line(2, key="1"), theirs])
+    assert [(line.line, line.new) for line in report.added] == [(1, True), (1, False), (2, True)]
+    assert not report.problems
+    assert {one.source for one in inbox.feedback.values()} == {"inbox/t", "inbox/other"}
+
+
+async def test_what_was_added_before_tenants_had_ids_of_their_own_is_known() -> None:
+    inbox = MemoryInbox()
+    await inbox.add("inbox", [_line(1, key="1").piece])
+    report = await _take_in(inbox, [_line(1, key="1"), _line(2, key="2")])
+    assert [line.new for line in report.added] == [False, True]
 
 
 async def test_a_long_file_goes_in_by_batches_and_tells_how_far_it_is() -> None:

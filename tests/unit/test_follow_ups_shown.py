@@ -85,6 +85,14 @@ async def test_a_run_is_shown_what_it_answers_and_what_that_taught() -> None:
     ]
 
 
+async def test_that_what_it_answers_is_not_here_is_told() -> None:
+    others = FIRST.model_copy(update={"is_answered": False})
+    assert (await shown(others))["feedback"]["answered_missing"] is True
+    assert "answered_missing" not in (await shown(FIRST))["feedback"]
+    alone = await shown(feedback=FOLLOW_UP.model_copy(update={"in_reply_to": None}))
+    assert "answered_missing" not in alone["feedback"]
+
+
 async def test_times_are_those_of_the_place_and_the_output_is_shown() -> None:
     feedback = (await shown(FIRST))["feedback"]
     assert (feedback["said_at"], feedback["today"]) == ("2026-06-01T05:00:00+09:00", "2026-06-01")

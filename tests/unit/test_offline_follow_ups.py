@@ -29,10 +29,15 @@ def lesson(known: str | None, **given: JsonValue) -> dict[str, JsonValue]:
 
 
 def step(
-    text: str, *taught: dict[str, JsonValue], said: str = "앞말", author: str | None = "kim"
+    text: str,
+    *taught: dict[str, JsonValue],
+    said: str = "앞말",
+    author: str | None = "kim",
+    **given: JsonValue,
 ) -> tuple[str, dict[str, JsonValue]]:
+    feedback = {"text": text, "author": author, "said_at": "2026-05-06T09:00:00+09:00"}
     data: dict[str, JsonValue] = {
-        "feedback": {"text": text, "author": author, "said_at": "2026-05-06T09:00:00+09:00"},
+        "feedback": feedback | given,
         "candidate": {"content": text},
         "agent": {"id": "a1"},
         "related": [],
@@ -136,6 +141,70 @@ def test_what_cannot_be_told_does_nothing(text: str) -> None:
 def test_a_statement_of_its_own_is_learnt_as_if_it_stood_alone() -> None:
     text = "휴가 신청은 항상 팀장에게 메일로 보내야 합니다."
     assert step(text, lesson(WON)) == step(text)
+
+
+MISSING, SHOWN = {"answered_missing": True}, {"output": "합계 1,000원"}
+DANGLING = (
+    "아니 그건 말고 달러로요",
+    "그건 말고 달러로 해 주세요",
+    "아까 말한 거 취소",
+    "never mind",
+    "원래대로 해 주세요",
+    "No, in dollars instead",
+    "이번 달 말까지만요.",
+    "단, 의류만",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        *((text, given) for given in ({}, MISSING, SHOWN) for text in DANGLING),
+        ("이거 말고 표로 정리해 주세요", {}),
+        ("이거 말고 표로 정리해 주세요", MISSING),
+        ("달러로요", MISSING),
+        ("단, 배송 완료 문자는 예외입니다", MISSING),
+    ],
+)
+def test_words_about_what_is_not_known_teach_nothing(
+    text: str, given: dict[str, JsonValue]
+) -> None:
+    tool, args = step(text, **given)
+    assert (tool, args["category"]) == ("no_action", "unclear")
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "learnt"),
+    [
+        ("이거 말고 표로 정리해 주세요", SHOWN, "표로 정리해 주세요"),
+        ("Instead of this, please use a table", SHOWN, "please use a table"),
+        ("아니요, 그건 말고 송장 통화는 달러로 적어 주세요", {}, "송장 통화는 달러로 적어 주세요"),
+        (
+            "이건 말고도 사례를 항상 함께 적어 주세요",
+            {},
+            "이건 말고도 사례를 항상 함께 적어 주세요",
+        ),
+        ("No emojis please", MISSING, "No emojis please"),
+        ("앞으로 금액은 달러로 적어 주세요", MISSING, "앞으로 금액은 달러로 적어 주세요"),
+    ],
+)
+def test_what_stands_by_itself_is_learnt_without_dangling_words(
+    text: str, given: dict[str, JsonValue], learnt: str
+) -> None:
+    tool, args = step(text, **given)
+    assert (tool, args["operation"], args["content"]) == ("commit_to_memory", "CREATE", learnt)
+
+
+def test_an_addition_with_an_end_stands_beside_what_it_adds_to() -> None:
+    _, args = step("also add the holiday note until 15 December", lesson(WON))
+    assert (args["operation"], args["relationship"]) == ("CREATE", "COMPLEMENTS")
+    assert args["valid_until"] == "2026-12-15"
+
+
+def test_another_value_is_set_with_its_end() -> None:
+    _, args = step("아니 이번 달 말까지 달러로요", lesson(WON))
+    assert (args["operation"], args["merge_mode"]) == ("UPDATE", "REPLACE")
+    assert args["valid_until"] == "2026-05-31"
 
 
 @pytest.mark.parametrize(

@@ -212,7 +212,7 @@ class PostgresInbox:
         return await self._beside("inbox.passed_over", claimed, limit)
 
     async def _beside(self, block: str, claimed: Feedback, limit: int) -> Sequence[Outline]:
-        of = claimed.picked("id", "tenant_id", "said_at", "created_at")
+        of = claimed.picked("id", "source_id", "tenant_id", "said_at", "created_at")
         of |= {"agent_ids": list(claimed.agent_ids), "limit": limit}
         return [Outline(**row) for row in await fetch_all(self._pool, block, **of)]
 

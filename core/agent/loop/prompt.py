@@ -3,7 +3,8 @@
 ::
 
     {"feedback": {"text", "task", "author",         the user's words, verbatim;
-                  "said_at"?, "today"?, "output"?}  with "setup": true it is an agent's goal
+                  "said_at"?, "today"?, "output"?}  with "setup": true it is an agent's goal, with
+                                                    "answered_missing" what it answers is not here
      "conversation": [{"text", "author", "taught": [item], "said_at"?, "answered"?, "output"?}],
                                                     what was said before, newest first
      "candidate": {"content", "intent_hint"},
@@ -57,14 +58,21 @@ async def earlier_pieces(
     return await conversations.before(feedback, PIECES)
 
 
-def feedback_data(feedback: Feedback, content: str, zone: tzinfo = UTC) -> dict[str, JsonValue]:
-    """Return feedback as shown to a model: times in `zone`, the output it is about cut."""
+def feedback_data(
+    feedback: Feedback, content: str, zone: tzinfo = UTC, pieces: Sequence[EarlierPiece] = ()
+) -> dict[str, JsonValue]:
+    """Return feedback as shown to a model: times in `zone`, the output it is about cut.
+
+    `pieces` were said before it; that the one it answers is not among them is told.
+    """
     data: dict[str, JsonValue] = {
         "text": content,
         "task": feedback.task,
         "author": feedback.author,
     }
     data |= {"setup": True} if feedback.source == SETUP else {}
+    is_here = feedback.in_reply_to is None or any(piece.is_answered for piece in pieces)
+    data |= {} if is_here else {"answered_missing": True}
     data |= {"said_at": _shown(feedback.said_at, zone)} if feedback.said_at else {}
     data |= {"today": _day(feedback.claimed_at, zone)} if feedback.claimed_at else {}
     return data | _output(feedback.output, OUTPUT_CHARS)
@@ -178,7 +186,7 @@ async def first_message(
     if candidate.generation > 1:
         receipts = await shared.runs.receipts(candidate.id)
     data: dict[str, JsonValue] = {
-        "feedback": feedback_data(deps.feedback, feedback_content, shared.zone),
+        "feedback": feedback_data(deps.feedback, feedback_content, shared.zone, pieces),
         **_conversation(pieces, deps),
         "candidate": {"content": candidate.content, "intent_hint": candidate.intent_hint},
         "agent": agent_data(deps.agent),

@@ -13,7 +13,9 @@ The first rule that applies decides:
    memory's text
 6. a fragment of which none of this can be told: `no_action` unclear
 
-What stands by itself is decided as if nothing had been said before.
+What stands by itself is decided as if nothing had been said before. Where nothing is known of what
+was said before, words about it mean nothing ("그건 말고 달러로요", "never mind"): they are left out
+where the rest stands by itself, else it is `no_action` unclear.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from pydantic import JsonValue
 
 from core.agent.offline.reach import end_in, is_end_alone, reach_in
 from core.agent.offline.rules import Call, View, no_action, reason
-from core.agent.offline.text import Cue, has, letters
+from core.agent.offline.text import Cue, has, is_korean, letters
 from core.agent.offline.wording import put_in, replaced
 
 Data = dict[str, JsonValue]
@@ -59,6 +61,21 @@ _RATHER = re.compile(
     r"|(?P<new2>[\w ]+?) instead of (?P<old2>[\w ]+)|\bnot (?P<old3>\w+),? (?:but )?(?P<new3>\w+)",
     re.IGNORECASE,
 )
+_NOT_THAT = re.compile(
+    r"(?:^|(?<=[은는,.]\s))(?:그|이|저)(?:건|거|게|것)(?:은|는|을|를)?\s?"
+    r"(?:말고|대신에?|빼고|아니고|아니라)(?!도)[,\s]*"
+    r"|^(?:instead of|rather than|not) (?:this|that|it|these|those)[,\s]+(?:but\s)?"
+    r"|\b(?:instead of|rather than|not) (?:this|that|it|these|those)\b(?=[.!,]|$)"
+    r"|\b(?:this|that) instead\b",
+    re.IGNORECASE,
+)
+_NO = re.compile(
+    r"^(?:(?:아니(?:요|야|다)?|아뇨|아)[,.]?\s+|(?:no|nope|sorry|correction)[,.:]\s+|actually,?\s+)+",
+    re.IGNORECASE,
+)
+_PHRASE = re.compile(r"^(?:an?|the|as|at|by|for|from|in|on|to|with)\b|\binstead\b", re.IGNORECASE)
+_DO_SO = re.compile(r"\S+로\s(?:해|부탁)\s?\S*")
+_BUT = re.compile(r"^(?:단|다만)[,\s]|^(?:except|but)\b", re.IGNORECASE)
 _POINTS = {"그건", "그거", "그게", "이건", "이거", "아니"}
 _ADDS = re.compile(
     r"^(?:단|다만|그리고|또|근데|그런데)[,\s]|예외|[가-힣]도요|도\s?(?:마찬가지|똑같|같아|그래)"
@@ -77,17 +94,24 @@ _OF_IT = re.compile(
 _TOPIC = re.compile(r"^[가-힣]{2,}(?:은|는|엔|에는|에선|에서는)\s")
 _STATES = re.compile(r"[가-힣](?:은|는|이|가|을|를)\s.*(?:다|요|돼|해|줘|야|지|음|함|됨)[.!]?$")
 FRAGMENT_WORDS = 4
+BACK_WORDS = 5
 FRAGMENT_LETTERS = 14
 CUT = "…"
 
 
 @dataclass(frozen=True)
 class Talk:
-    """What was said before, newest first, and what the words are about."""
+    """What was said before, newest first, and what the words are about.
+
+    `is_missing` is set where they answer a piece that has not come in, `has_output` where what the
+    agent had produced is given.
+    """
 
     pieces: Sequence[Data]
     said_at: str
     author: str | None
+    is_missing: bool = False
+    has_output: bool = False
 
 
 def talk_day(talk: Talk) -> date | None:
@@ -101,9 +125,10 @@ def talk_day(talk: Talk) -> date | None:
 def follow_up(view: View, talk: Talk) -> list[Call] | None:
     """Return the calls for a piece that answers another; None if it stands by itself."""
     if not talk.pieces:
-        return None
+        is_open = _means_nothing(view.text.strip(), is_missing=talk.is_missing)
+        return [no_action(view, "unclear", "answers")] if is_open else None
     lessons = _lessons(talk)
-    return _taken_back(view, lessons) or _with_memory(view, talk, lessons) or _fragment(view)
+    return _taken_back(view, lessons) or _with_memory(view, talk, lessons) or _fragment(view, talk)
 
 
 def _lessons(talk: Talk) -> list[Data]:
@@ -183,8 +208,14 @@ def _with_memory(view: View, talk: Talk, lessons: Sequence[Data]) -> list[Call] 
 
 
 def completed(view: View, talk: Talk) -> View:
-    """Return a view of what a table was learnt from, said again with the value of a fragment."""
-    if not talk.pieces or not (_INSTEAD.search(view.text) or is_fragment(view.text)):
+    """Return a view of the text as it can be understood.
+
+    With nothing taught before: without words about that, if the rest stands by itself. Else what a
+    table was learnt from, said again with the value of a fragment.
+    """
+    if not _lessons(talk):
+        return replace(view, text=_on_its_own(view.text, talk))
+    if not (_INSTEAD.search(view.text) or is_fragment(view.text)):
         return view
     for lesson in _lessons(talk):
         if lesson.get("kind") == "DMN_RULE" and lesson.get("known") is not None:
@@ -192,6 +223,32 @@ def completed(view: View, talk: Talk) -> View:
             made = [_with_another_value(text, view.text) for text in texts]
             return replace(view, text=next(filter(None, made), view.text))
     return view
+
+
+def _on_its_own(text: str, talk: Talk) -> str:
+    """Return a text without "not that but", or as it is if the rest says nothing by itself."""
+    said = _NO.sub("", text)
+    if talk.is_missing or not _NOT_THAT.search(said):
+        return text
+    rest = _NOT_THAT.sub("", said).strip(" ,")
+    has_subject = len(rest.split()) > FRAGMENT_WORDS or _TOPIC.search(rest)
+    is_whole = has_subject or (talk.has_output and not _DO_SO.fullmatch(rest))
+    return rest if is_whole and not is_fragment(rest) else text
+
+
+def _means_nothing(text: str, *, is_missing: bool) -> bool:
+    """Whether words say nothing without what was said before, of which nothing is known."""
+    rest = _NO.sub("", text)
+    if _NOT_THAT.search(rest) or is_end_alone(text):
+        return True
+    is_back = _WAS.search(text) or (_BACK.search(text) and _ABOUT_WORDS.search(text))
+    is_but = _BUT.search(text) and not has(text, Cue.LESSON)
+    if is_missing and (is_back or is_but or (is_fragment(rest) and not _TOPIC.search(rest))):
+        return True
+    is_value = _PHRASE.search(rest) or (is_korean(rest) and is_fragment(rest))
+    is_answer = is_but or (rest != text and is_value)
+    count = len(rest.split())
+    return bool((is_back and count <= BACK_WORDS) or (is_answer and count <= FRAGMENT_WORDS))
 
 
 def _attempts(view: View, talk: Talk, lesson: Data, known: str) -> Iterator[Call | None]:
@@ -207,6 +264,10 @@ def _attempts(view: View, talk: Talk, lesson: Data, known: str) -> Iterator[Call
         made = _with_another_value(known, text)
         yield _set(view, lesson, made, "near_memory") if made else None
     is_added = _ADDS.search(text) or _OF_IT.search(text)
+    if is_added and not is_fragment(text) and reach_in(text, talk_day(talk), talk.author):
+        # Added to the other, its end and scope would be those of both.
+        new: Data = {"operation": "CREATE", "content": text, "relationship": "COMPLEMENTS"}
+        yield "commit_to_memory", new | {"reason": reason(view, "adds", str(lesson["id"]))}
     if is_added or (is_fragment(text) and _TOPIC.search(text)):
         extends: Data = {"merge_mode": "EXTEND", "relationship": "EXTENDS"}
         target: Data = {"operation": "UPDATE", "memory_id": lesson["id"], "content": text}
@@ -224,8 +285,9 @@ def _with_another_value(known: str, text: str) -> str | None:
     return put_in(known, text.rpartition("말고")[2])
 
 
-def _fragment(view: View) -> list[Call] | None:
-    is_open = is_fragment(view.text) or _WAS.search(view.text)
+def _fragment(view: View, talk: Talk) -> list[Call] | None:
+    text = _on_its_own(view.text, talk)
+    is_open = is_fragment(text) or _WAS.search(text) or _NOT_THAT.search(_NO.sub("", text))
     return [no_action(view, "unclear", "answers")] if is_open else None
 
 

@@ -116,7 +116,7 @@ def _steps(
     if not answers and _part(data, "feedback").get("setup") is True:
         return offline_setup.propose(view)
     if not answers and (calls := follow_up(view, _talk(data))):
-        return calls
+        return [_with_reach(view, data, call) for call in calls]
     if (more := _more(messages)) is not None:
         return [more]
     corrected = _corrected(messages, answers)
@@ -265,12 +265,19 @@ def _talk(data: Data) -> Talk:
         pieces=[one for one in pieces if isinstance(one, dict)] if isinstance(pieces, list) else [],
         said_at=str(feedback.get("said_at") or ""),
         author=author if isinstance(author, str) else None,
+        is_missing=feedback.get("answered_missing") is True,
+        has_output=feedback.get("output") is not None,
     )
 
 
 def _with_reach(view: rules.View, data: Data, step: rules.Call | str) -> rules.Call | str:
-    """Return a step that writes a memory with how long and for whom the text says it holds."""
+    """Return a step that writes a memory with how long and for whom the text says it holds.
+
+    Not one that adds to a memory: what it is added to would end with it.
+    """
     if isinstance(step, str) or step[0] != "commit_to_memory" or step[1]["operation"] == "DELETE":
+        return step
+    if step[1].get("merge_mode") == "EXTEND":
         return step
     talk = _talk(data)
     return step[0], reach_in(view.text, talk_day(talk), talk.author) | step[1]

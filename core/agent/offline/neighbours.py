@@ -3,9 +3,10 @@
 It compares the two as shown in the refusal, and acts on the first difference that applies:
 
 1. only form: `no_action` duplicate
-2. whom or what they are about: CREATE, UNRELATED, naming both in the reason
-3. what cannot both hold, as a value, a negation, a limit or an order: UPDATE, REPLACE, SUPERSEDES
-4. else UPDATE, EXTEND: no word of either is lost
+2. the value in one slot ("PDF로", "엑셀로"): UPDATE, REPLACE, SUPERSEDES
+3. whom or what they are about: CREATE, UNRELATED, naming both in the reason
+4. what cannot both hold, as a value, a negation, a limit or an order: UPDATE, REPLACE, SUPERSEDES
+5. else UPDATE, EXTEND: no word of either is lost
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from collections.abc import Sequence
 from pydantic import JsonValue
 
 from core.agent.offline.rules import Call, View, no_action, reason
-from core.knowledge.duplicates import CLASHES, Evidence, Known, evidence
+from core.agent.offline.slots import differ_in_one_slot
+from core.knowledge.duplicates import CLASHES, Difference, Evidence, Known, evidence
 
 Data = dict[str, JsonValue]
 Sides = tuple[tuple[str, ...], tuple[str, ...]]
@@ -30,10 +32,13 @@ def settle(view: View, content: str, hits: Sequence[JsonValue]) -> Call:
     names, numbers = _sides(found, "name"), _sides(found, "number")
     if found.is_exact:
         return no_action(view, "duplicate", "known", f"MEMORY {item_id}")
+    if differ_in_one_slot(found, content, str(hit["excerpt"])):
+        why = reason(view, "near_memory", item_id)
+        return _update(item_id, content, why, "REPLACE", "SUPERSEDES")
     if _is_about_another(names, numbers):
         about = f"{', '.join(names[0])} / {', '.join(names[1])}".strip(" /")
         return _create(content, reason(view, "unrelated", f"{ids}: {about}"))
-    clashes = [d for d in found.differs if d.what in CLASHES]
+    clashes = [d for d in found.differs if d.what in CLASHES and not _adds(d)]
     if any(d.what != "number" or all((d.new, d.known)) for d in clashes):
         why = reason(view, "near_memory", item_id)
         return _update(item_id, content, why, "REPLACE", "SUPERSEDES")
@@ -43,6 +48,12 @@ def settle(view: View, content: str, hits: Sequence[JsonValue]) -> Call:
 def _is_about_another(names: Sides, numbers: Sides) -> bool:
     """Whether each names someone else, or one names someone and the values differ."""
     return all(names) or (any(names) and all(numbers))
+
+
+def _adds(difference: Difference) -> bool:
+    """Whether a difference is no more than that the new one holds too: "엑셀로도 보내 주세요"."""
+    is_too = difference.what == "scope" and not difference.known
+    return is_too and {*difference.new} <= {"도", "also", "too"}
 
 
 def _sides(found: Evidence, what: str) -> Sides:

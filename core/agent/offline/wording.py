@@ -32,9 +32,14 @@ _QUANTITY = re.compile(
     re.IGNORECASE,
 )
 _RO = re.compile(r"(?P<noun>[가-힣A-Za-z0-9]{2,}?)(?:으로|로)(?:만)?(?=[\s.,!]|요|$)")
-_NO_SLOT = {"앞", "그대", "이대", "따", "별도", "새", "바", "서", "실제", "주", "대체", "추가"}
+NO_SLOT = {"앞", "그대", "이대", "따", "별도", "새", "바", "서", "실제", "주", "대체", "추가"}
 _FINAL = re.compile("[\uac00-\ud7a3]")
 _PAIRS = (("은", "는"), ("이", "가"), ("을", "를"), ("과", "와"), ("으로", "로"))
+
+
+def are_of_a_kind(one: str, other: str) -> bool:
+    """Whether two words are values of one kind, as two currencies or two weekdays."""
+    return any(kind.search(one) and kind.search(other) for kind in _KINDS)
 
 
 def put_in(known: str, fragment: str) -> str | None:
@@ -59,8 +64,8 @@ def _attempts(known: str, fragment: str) -> Iterator[str | None]:
     yield _quantity(known, fragment)
     for kind in _KINDS:
         yield _one_for_one([*kind.finditer(known)], [*kind.finditer(fragment)], known)
-    slots = [found for found in _RO.finditer(known) if found["noun"] not in _NO_SLOT]
-    given = [found for found in _RO.finditer(fragment) if found["noun"] not in _NO_SLOT]
+    slots = [found for found in _RO.finditer(known) if found["noun"] not in NO_SLOT]
+    given = [found for found in _RO.finditer(fragment) if found["noun"] not in NO_SLOT]
     if len(slots) == len(given) == 1:
         yield _put(known, slots[0].span("noun"), given[0]["noun"])
 

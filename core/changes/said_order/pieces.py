@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from core.domain.errors import Refused
-from core.domain.models import Feedback, Outline, RunEvent
-from core.domain.ports import Inbox, Intake, Journal
-from core.knowledge.subjects import may_concern
+from core.domain.models import Feedback, FeedbackStatus, Outline, RunEvent
+from core.domain.ports import Conversations, Inbox, Intake, Journal
+from core.knowledge.subjects import is_answer, may_concern
 
 
 async def waits_its_turn(
@@ -41,7 +41,48 @@ async def ask_again(
                 await _tell(found, "feedback.asked_again", journal, because_of=feedback.id)
 
 
+# Pieces for the same agents that are looked at, the latest first: what was said longer before has
+# begun long ago, and each costs time where many wait for one agent.
 MOST_BESIDE = 64
+
+
+async def look_behind(
+    feedback: Feedback, inbox: Inbox, intake: Intake, journal: Journal, *, has_changed: bool
+) -> None:
+    """Let pieces be decided again that were said after this one and missed it.
+
+    What answers it had no meaning before, also where this one has changed nothing.
+    """
+    passed = await inbox.passed_over(feedback, MOST_BESIDE)
+    missed = [one for one in passed if has_changed or is_answer(one, feedback)]
+    if missed:
+        await ask_again(feedback, missed, intake, journal)
+
+
+@dataclass(frozen=True)
+class Awaiting:
+    """Whether what a piece answers is here, which may come in while the piece is in work."""
+
+    inbox: Inbox
+    intake: Intake
+    conversations: Conversations
+
+    async def is_missing(self, feedback: Feedback) -> bool:
+        """Whether a piece answers one that is not here."""
+        if feedback.in_reply_to is None:
+            return False
+        return not any(one.is_answered for one in await self.conversations.before(feedback, 1))
+
+    async def look_again(self, feedback: Feedback, journal: Journal) -> None:
+        """Queue a piece again that found nothing to do without what it answers, if that is here.
+
+        That one has not seen it among those that came to nothing, if it ended before.
+        """
+        ended = await self.inbox.get(feedback.id)
+        if ended.status is FeedbackStatus.NO_ACTION and not await self.is_missing(feedback):
+            with suppress(Refused):  # what it answers has done so
+                found = await self.intake.revive(feedback.id)
+                await _tell(found, "feedback.asked_again", journal)
 
 
 @dataclass(frozen=True)
@@ -60,9 +101,7 @@ class AskedAgain:
     async def passed_over(self, feedback_id: str) -> None:
         """Queue what was said after a piece and found nothing to do."""
         feedback = await self.inbox.get(feedback_id)
-        passed = await self.inbox.passed_over(feedback, MOST_BESIDE)
-        if passed:
-            await ask_again(feedback, passed, self.intake, self.journal)
+        await look_behind(feedback, self.inbox, self.intake, self.journal, has_changed=True)
 
 
 async def _tell(feedback: Feedback, name: str, journal: Journal, **data: str) -> None:

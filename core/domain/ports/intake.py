@@ -115,9 +115,10 @@ class Inbox(Protocol):
         """
 
     async def passed_over(self, claimed: Feedback, limit: int) -> Sequence[Outline]:
-        """Return what was said after it to any of its agents and found nothing to do, first first.
+        """Return what was said after it to any of its agents and found nothing to do.
 
-        Not what is noise or meant for one case whatever is known.
+        What answers it comes first, for whatever reason it came to nothing; then, in the order of
+        saying, the others, without what is noise or meant for one case whatever is known.
         """
 
     async def wait_for(self, claimed: Feedback, earlier_id: str) -> bool:

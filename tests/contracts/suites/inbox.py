@@ -33,6 +33,7 @@ FAILED = Outcome(status=FeedbackStatus.FAILED, error="it broke")
 SAID_AT = datetime(2025, 5, 1, 9, tzinfo=timezone(timedelta(hours=9)))
 _BUSY = Message.of("test.busy", "{kind} is busy", {"kind": "model"})
 DONE = Outcome(status=FeedbackStatus.COMPLETED)
+NOTHING = Outcome(status=FeedbackStatus.NO_ACTION)
 
 
 def piece(source_id: str | None = "s-1", content: str = "금액은 원화로 👩‍💻 𠀀") -> NewFeedback:
@@ -187,6 +188,28 @@ class InboxContract:
         await inbox.add("cli", [piece()])
         ((_, is_new),) = await inbox.add("api", [piece()])
         assert is_new
+
+    async def test_a_source_per_tenant_knows_what_its_tenant_gave_before(
+        self, inbox: Inbox
+    ) -> None:
+        theirs = piece().model_copy(update={"tenant_id": "other"})
+        ((before, _),) = await inbox.add("cli", [piece()])
+        assert list(await inbox.add("cli/tenant", [piece()])) == [(before, False)]
+        with pytest.raises(InvalidInput, match="s-1"):
+            await inbox.add("cli/tenant", [piece("s-1", "something else")])
+        ((new, is_new),) = await inbox.add("cli/other", [theirs])
+        assert is_new
+        assert list(await inbox.add("cli/other", [theirs])) == [(new, False)]
+
+    async def test_what_answers_a_piece_has_missed_it_for_whatever_reason(
+        self, inbox: Inbox
+    ) -> None:
+        late = piece("late").model_copy(update={"said_at": SAID_AT - timedelta(hours=1)})
+        answers = piece("answers").model_copy(update={"in_reply_to": "late"})
+        for one in (piece("other"), answers):
+            await inbox.finish(await claimed(inbox, await added(inbox, one)), NOTHING)
+        found = await inbox.passed_over(await claimed(inbox, await added(inbox, late)), 10)
+        assert [one.source_id for one in found] == ["answers"]
 
     async def test_without_an_id_each_is_new(self, inbox: Inbox) -> None:
         stored = await inbox.add("cli", [piece(None), piece(None)])

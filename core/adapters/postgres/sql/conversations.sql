@@ -1,10 +1,13 @@
 -- name: before
 -- The chain of answers, followed back a few steps, and the thread; what is answered comes along
--- however long ago it was said. An id of the source goes before one of ours.
+-- however long ago it was said. An id of the source goes before one of ours; `inbox` and
+-- `inbox/TENANT` are one source here: pieces came by the first before each tenant had its own.
 WITH RECURSIVE answered AS (
     SELECT found.id, 1 AS depth FROM (
         SELECT f.id, 1 AS place FROM feedback f
-        WHERE f.source = %(source)s AND f.source_id = %(in_reply_to)s
+        WHERE f.source IN (%(source)s, split_part(%(source)s, '/', 1),
+                           %(source)s || '/' || %(tenant_id)s)
+          AND f.source_id = %(in_reply_to)s
           AND f.tenant_id = %(tenant_id)s
         UNION ALL
         SELECT f.id, 2 FROM feedback f
@@ -20,7 +23,8 @@ WITH RECURSIVE answered AS (
     JOIN feedback f ON f.id = chain.id
     CROSS JOIN LATERAL (
         SELECT b.id, 1 AS place FROM feedback b
-        WHERE b.source = f.source AND b.source_id = f.in_reply_to AND b.tenant_id = f.tenant_id
+        WHERE b.source IN (f.source, split_part(f.source, '/', 1), f.source || '/' || f.tenant_id)
+          AND b.source_id = f.in_reply_to AND b.tenant_id = f.tenant_id
         UNION ALL
         SELECT b.id, 2 FROM feedback b WHERE b.id = f.in_reply_to AND b.tenant_id = f.tenant_id
         ORDER BY place LIMIT 1

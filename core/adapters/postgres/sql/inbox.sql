@@ -1,6 +1,7 @@
 -- name: add
 -- One parameter for a whole batch. Ids of a source are locked in a fixed order, so that two
--- batches with common ids wait for each other instead of deadlocking. A new piece goes after what
+-- batches with common ids wait for each other instead of deadlocking. What came by a source before
+-- each tenant had its own (`inbox`, now `inbox/TENANT`) is known to that of its tenant. A new piece goes after what
 -- its tenant has waiting and after the turn being served: however much one tenant has waiting,
 -- another one's first piece is next but one.
 WITH piece AS (
@@ -10,6 +11,10 @@ WITH piece AS (
         thread text, output jsonb, masked jsonb, roles text[], trace jsonb, place integer)
     WHERE NOT EXISTS (
         SELECT FROM feedback f WHERE f.source = %(source)s AND f.source_id = given.source_id)
+      AND NOT EXISTS (
+        SELECT FROM feedback f
+        WHERE f.source = split_part(%(source)s, '/', 1) AND f.source_id = given.source_id
+          AND f.tenant_id = given.tenant_id AND f.source || '/' || f.tenant_id = %(source)s)
 ), tenant AS (
     SELECT tenant_id, greatest(%(turn)s, (
         SELECT f.turn FROM feedback f
@@ -34,7 +39,8 @@ RETURNING id, tenant_id, turn, said_at, claimed_said_at, masked
 
 -- name: known
 SELECT source_id, id, digest FROM feedback
-WHERE source = %(source)s AND source_id = ANY(%(source_ids)s)
+WHERE source IN (%(source)s, split_part(%(source)s, '/', 1)) AND source_id = ANY(%(source_ids)s)
+  AND (source = %(source)s OR source || '/' || tenant_id = %(source)s)
 
 -- name: get
 SELECT * FROM feedback WHERE id = %(id)s
@@ -54,15 +60,17 @@ WHERE tenant_id = %(tenant_id)s AND agent_ids && %(agent_ids)s
 ORDER BY said_at DESC, created_at DESC, id DESC LIMIT %(limit)s
 
 -- name: passed_over
+-- What answers the piece meant nothing without it: why it came to nothing is no matter then.
 SELECT f.id, f.source_id, left(f.content, 20000) AS content, f.in_reply_to, f.thread
 FROM feedback f
 WHERE f.tenant_id = %(tenant_id)s AND f.status = 'no_action'
   AND (f.said_at, f.created_at, f.id) > (%(said_at)s, %(created_at)s, %(id)s)
   AND f.agent_ids && %(agent_ids)s
-  AND EXISTS (
+  AND (f.in_reply_to IN (%(id)s, %(source_id)s) OR EXISTS (
       SELECT FROM candidates c, jsonb_array_elements(c.verdict -> 'receipts') AS receipt
-      WHERE c.feedback_id = f.id AND receipt ->> 'category' IN ('duplicate', 'unclear'))
-ORDER BY f.said_at, f.created_at, f.id LIMIT %(limit)s
+      WHERE c.feedback_id = f.id AND receipt ->> 'category' IN ('duplicate', 'unclear')))
+ORDER BY f.in_reply_to IN (%(id)s, %(source_id)s) IS TRUE DESC, f.said_at, f.created_at, f.id
+LIMIT %(limit)s
 
 -- name: lock_earlier
 -- It cannot end before who waits for it is stored: else nobody would be told.

@@ -1,7 +1,9 @@
 -- name: facts
 -- What is known of who said what a change carries out, who else did, and how many agents it is for.
--- Always one row; a change that no feedback caused has neither author nor source.
-SELECT f.author, f.source,
+-- Always one row; a change that no feedback caused has neither author nor source. Policies know
+-- what came by command as `inbox`, of whichever tenant.
+SELECT f.author,
+       CASE f.source WHEN 'inbox/' || f.tenant_id THEN 'inbox' ELSE f.source END AS source,
        f.author IS NOT NULL AND EXISTS (
            SELECT FROM feedback g JOIN changes c ON c.feedback_id = g.id AND c.status = 'applied'
            WHERE g.tenant_id = f.tenant_id AND g.author = f.author AND g.id <> f.id) AS is_known,

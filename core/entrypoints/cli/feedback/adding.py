@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import groupby
 
 from core.domain.errors import InvalidInput, ScreenDown
 from core.domain.input_formats.agents import tenants_by_agent
@@ -11,7 +12,7 @@ from core.domain.models import Finding
 from core.domain.models.base import Model
 from core.domain.ports import Agents, Inbox
 
-SOURCE = "inbox"
+SOURCE = "inbox"  # with its tenant: an id is one tenant's, as by the API
 _BATCH = 500
 
 
@@ -47,8 +48,10 @@ async def take_in(
     for batch in _batches(entries):
         good, bad = _sorted(batch, known)
         problems += bad
-        await _store(inbox, good, added, problems)
+        for tenant, own in groupby(sorted(good, key=_tenant), key=_tenant):
+            await _store(inbox, f"{SOURCE}/{tenant}", [*own], added, problems)
         on_progress(sum(entry.size for entry in batch))
+    added.sort(key=lambda one: one.line)
     return Report(added=tuple(added), problems=tuple(sorted(problems, key=lambda p: p.line)))
 
 
@@ -78,21 +81,23 @@ def _sorted(
     return good, bad
 
 
+def _tenant(line: Line) -> str:
+    return line.piece.tenant_id
+
+
 async def _store(
-    inbox: Inbox, lines: Sequence[Line], added: list[Added], problems: list[Problem]
+    inbox: Inbox, source: str, lines: Sequence[Line], added: list[Added], problems: list[Problem]
 ) -> None:
     """Store a batch at once; if one piece is refused, one by one, so that it can be named."""
-    if not lines:
-        return
     try:
         pieces = [await inbox.masked(line.piece) for line in lines]
-        stored = await inbox.add(SOURCE, pieces)
+        stored = await inbox.add(source, pieces)
     except (InvalidInput, ScreenDown) as error:
         if len(lines) == 1:
             problems.append(Problem(line=lines[0].number, reason=error.message))
             return
         for line in lines:
-            await _store(inbox, [line], added, problems)
+            await _store(inbox, source, [line], added, problems)
     else:
         added += [
             Added(line=line.number, id=feedback_id, new=is_new, masked=piece.masked)

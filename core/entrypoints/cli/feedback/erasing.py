@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from core.app.program import App
     from core.domain.models.audit import ErasedTenant, Erasure
 
-_HERE = "inbox"  # given to us by command, API or console
+_HERE = "inbox"  # given to us by command, with its tenant or without
 
 
 def erase(
@@ -90,6 +90,8 @@ def _say_where_else(done: Erasure, *, writes_back: bool) -> None:
         )
     else:
         talk("nothing is written back to a platform from here: what one had before, it still has")
-    for name in sorted({name for one in done.tenants for name in one.sources} - {_HERE}):
+    for name in sorted({name for one in done.tenants for name in one.sources}):
+        if name.partition("/")[0] == _HERE:
+            continue
         count = sum(one.sources.get(name, 0) for one in done.tenants)
         talk(f"{count} pieces came by the source {name!r}, which may have them still")
