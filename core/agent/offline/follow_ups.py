@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import datetime
 
 from pydantic import JsonValue
 
@@ -90,10 +90,10 @@ class Talk:
     author: str | None
 
 
-def talk_day(talk: Talk) -> date | None:
-    """Return the day on which it was said, None if that is not known."""
+def talk_time(talk: Talk) -> datetime | None:
+    """Return when it was said, None if that is not known."""
     try:
-        return datetime.fromisoformat(talk.said_at).date()
+        return datetime.fromisoformat(talk.said_at)
     except ValueError:
         return None
 
@@ -198,8 +198,8 @@ def _attempts(view: View, talk: Talk, lesson: Data, known: str) -> Iterator[Call
     text = view.text.strip()
     if _WAS.search(text):
         yield _set_back(view, lesson)
-    if is_end_alone(text) and end_in(text, talk_day(talk)):
-        stated = reach_in(text, talk_day(talk), None)
+    if is_end_alone(text) and end_in(text, talk_time(talk)):
+        stated = reach_in(text, talk_time(talk), None)
         about: Data = {"operation": "UPDATE", "memory_id": lesson["id"], "reason": ""}
         why = reason(view, "adds", str(lesson["id"]))
         yield "commit_to_memory", about | stated | {"reason": why}

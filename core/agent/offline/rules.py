@@ -45,6 +45,7 @@ from core.agent.offline.text import (
     words,
 )
 from core.knowledge.duplicates import Known, evidence, normal_form
+from core.knowledge.how_long import without_open
 from core.knowledge.search.names import is_named, stands_out
 
 _LASTING = re.compile(
@@ -278,13 +279,18 @@ class Related:
 class View:
     """The input of the rules: the candidate's text, its task, and the related items.
 
-    `whole` is the text with what is no lesson: it may say when a rule holds.
+    `whole` is the text with what is no lesson: it may say when a rule holds. `said` are its words
+    with the span that is an end; what `is_timed` is no table or skill, which have no end. One in
+    a conversation `is_answer`.
     """
 
     text: str
     task: str
     related: tuple[Related, ...]
     whole: str = ""
+    said: str = ""
+    is_timed: bool = False
+    is_answer: bool = False
 
     def named(self, *kinds: str) -> Related | None:
         """Return the related item of these kinds that the text names beyond doubt."""
@@ -388,7 +394,8 @@ def _known(view: View) -> Call | None:
 
 def _procedure(view: View, cue: Cue) -> Call | None:
     is_about_skill = has(view.text, Cue.SKILL) or view.named("SKILL") is not None
-    if not has(view.text, cue) and not (cue is Cue.PROCEDURE and is_about_skill):
+    is_told = has(view.text, cue) or (cue is Cue.PROCEDURE and is_about_skill)
+    if view.is_timed or not is_told:
         return None
     if cue is Cue.SEQUENCE and len(rows_of(view.whole)) > 1:
         return None  # `free for the first two hours, then $3` is no order of steps
@@ -410,7 +417,7 @@ def _is_on(text: str, skill: Related) -> bool:
 
 
 def _rule(view: View, *, number: bool) -> Call | None:
-    rows = rows_of(view.whole)
+    rows = [] if view.is_timed else rows_of(without_open(view.whole))
     if not rows or any(row.is_number for row in rows) is not number or view.beside("MEMORY"):
         return None
     hit = _same_subject(view, rows[0])
@@ -434,7 +441,8 @@ def _same_subject(view: View, row: Row) -> Related | None:
 
 def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
     """Return the UPDATE of a rule whose table was read; a memory where its columns do not fit."""
-    edits = edited_table(rows_of(view.text), table, view.text)
+    text = without_open(view.text)
+    edits = edited_table(rows_of(text), table, text)
     if edits is None:
         return _memory(view)
     why = reason(view, "near_rule", rule_id)
@@ -480,8 +488,12 @@ def no_action(view: View, category: str, why: str, about: str = "") -> Call:
 
 def reason(view: View, why: str, about: str = "") -> str:
     """Return the reason in the user's language, marked as that of the stand-in."""
-    text = REASONS[why][1 if is_korean(view.text) else 0]
-    return f"[{STAND_IN}] {text}" + (f" ({about})" if about else "")
+    return f"[{STAND_IN}] {noted(view, why)}" + (f" ({about})" if about else "")
+
+
+def noted(view: View, why: str) -> str:
+    """Return a sentence of a reason, in the user's language."""
+    return REASONS[why][1 if is_korean(view.text) else 0]
 
 
 _TOOLS = {
