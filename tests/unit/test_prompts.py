@@ -76,6 +76,8 @@ REACT = {
     "what waits or has changed": ("`gone`", "`held`", "only what `known` shows"),
     "earlier pieces are no lessons": ("never lessons by themselves", "`unclear`"),
     "how long": ("`valid_until`", "이번 달 말까지", "`said_at`", "당분간", "`none`"),
+    "one reach for all words": ("one end and one `scope`", "EXCEPTION", "names the known one"),
+    "tables do not end": ("Tables and skills have none", "is a memory"),
     "for whom": ("`scope`", "`tenant`", "저한테는", "우리 팀 모두", "leave `scope` out"),
     "one closing sentence": ("end with one sentence", "user's language"),
 }
