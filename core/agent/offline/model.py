@@ -30,7 +30,7 @@ from core.agent.offline import rules
 from core.agent.offline import setup as offline_setup
 from core.agent.offline.follow_ups import Talk, completed, follow_up, talk_time
 from core.agent.offline.reach import is_timed, left_open, reach_in, timeless
-from core.agent.offline.reasons import STAND_IN
+from core.agent.offline.reasons import STAND_IN, noted
 from core.domain.models import DENIED
 from core.domain.text import compact, read_fenced_json, read_part
 
@@ -306,7 +306,7 @@ def _with_reach(view: rules.View, talk: Talk, step: rules.Call | str) -> rules.C
     stated = reach_in(lesson, talk_time(talk), talk.author) if is_memory else {}
     args = stated | args
     is_new = is_memory and args["operation"] == "CREATE"
-    notes = [rules.noted(view, why) for why in left_open(lesson, args, is_new=is_new)]
+    notes = [noted(view.text, why) for why in left_open(lesson, args, is_new=is_new)]
     return tool, args | {"reason": "; ".join([str(args["reason"]), *notes])}
 
 

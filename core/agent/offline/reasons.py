@@ -1,6 +1,8 @@
-"""Reasons of the offline model, in English and Korean (data)."""
+"""Reasons of the offline model, in English and Korean."""
 
 from __future__ import annotations
+
+from core.agent.offline.text import is_korean
 
 STAND_IN = "offline stand-in"
 
@@ -93,3 +95,8 @@ REASONS: dict[str, tuple[str, str]] = {
     "failed": ("a tool could not do it", "도구가 이를 해내지 못했습니다"),
     "denied": ("the policy does not let it be taught", "정책상 가르칠 수 없는 내용입니다"),
 }
+
+
+def noted(text: str, why: str) -> str:
+    """Return a sentence of a reason, in the language of a user's text."""
+    return REASONS[why][1 if is_korean(text) else 0]

@@ -32,14 +32,13 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from core.agent.offline.edits import edited_table, instead_of, mode_of
-from core.agent.offline.reasons import REASONS, STAND_IN
+from core.agent.offline.reasons import STAND_IN, noted
 from core.agent.offline.tables import Row, new_table, rows_of
 from core.agent.offline.text import (
     Cue,
     clauses,
     english_name,
     has,
-    is_korean,
     letters,
     likeness,
     words,
@@ -335,7 +334,7 @@ def decide(view: View) -> Call:
         or _rule(view, number=True)
         or _procedure(view, Cue.PROCEDURE)
         or _rule(view, number=False)
-        or _memory(view)
+        or memory(view)
     )
 
 
@@ -444,7 +443,7 @@ def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
     text = without_open(view.text)
     edits = edited_table(rows_of(text), table, text)
     if edits is None:
-        return _memory(view)
+        return memory(view)
     why = reason(view, "near_rule", rule_id)
     args: dict[str, JsonValue] = {"operation": "UPDATE", "rule_id": rule_id, "rule": edits}
     return "commit_to_dmn_rule", args | mode_of(edits) | {"reason": why}
@@ -458,10 +457,6 @@ def correct_rule(args: dict[str, JsonValue], told: str, table: dict[str, JsonVal
 
 def memory(view: View) -> Call:
     """Return the text as a memory: that of a table which was refused, too."""
-    return _memory(view)
-
-
-def _memory(view: View) -> Call:
     hit = view.best("MEMORY") if has(view.text, Cue.CHANGE) else view.named("MEMORY")
     if hit is not None:
         why = reason(view, "near_memory", hit.id)
@@ -488,12 +483,7 @@ def no_action(view: View, category: str, why: str, about: str = "") -> Call:
 
 def reason(view: View, why: str, about: str = "") -> str:
     """Return the reason in the user's language, marked as that of the stand-in."""
-    return f"[{STAND_IN}] {noted(view, why)}" + (f" ({about})" if about else "")
-
-
-def noted(view: View, why: str) -> str:
-    """Return a sentence of a reason, in the user's language."""
-    return REASONS[why][1 if is_korean(view.text) else 0]
+    return f"[{STAND_IN}] {noted(view.text, why)}" + (f" ({about})" if about else "")
 
 
 _TOOLS = {
