@@ -100,6 +100,16 @@ def test_ways_to_say_until_when_are_read(text: str, end: date) -> None:
         "Refunds are possible until 7 days after delivery.",
         "Read through the list.",
         "By the end of the month, send the report.",
+        "환불은 2/3까지만 가능합니다",
+        "민원은 월요일 정오까지 답합니다",
+        "매입 세금계산서는 다음 달 10일까지 받은 것만 인정한다",
+        "승인이 날 때까지 기다린다",
+        "답이 올 때까지 하차하지 않는다",
+        "Late hauliers are rebooked for the next day.",
+        "Students may leave until the end of week three.",
+        "On-call is Aisha until the end of the month, then Marek.",
+        "Place the wine order for this week.",
+        "Be generous with people who have been with us for a while.",
     ],
 )
 def test_deadlines_limits_and_what_recurs_are_no_end(text: str) -> None:

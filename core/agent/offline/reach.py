@@ -25,9 +25,10 @@ _FOR_USER = re.compile(
     r"(?:싶(?:어|습|다|네|은데)|좋(?:아|겠|습)|선호|원(?:해|합|한다)|편(?:해|합|하)|싫|익숙)"
     r"|\b(?:for|to|show|send|give|call|write|email|text|notify|remind|address)\s+me\b"
     r"|\bI(?:'d| would)? (?:prefer|rather|like|love|hate)\b|\bI (?:do not|don't) (?:like|want)\b"
-    r"|\bI (?:want|need) (?!(?:all|every|each|everyone|everybody|you|the team|us)\b)"
-    r"|(?:^|[.,;!?]\s*|\b(?:for|in|on) )my (?!(?:team|company|department|opinion|view|customers?"
-    r"|clients?|boss|manager|mistake|bad|understanding|point|guess)\b)\w+",
+    r"|(?:^|[.,;:!?]\s*)I (?:want|need) (?!(?:all|every|each|everyone|everybody|you|the team|us)\b)"
+    r"|(?:^|[.,;!?]\s*|\b(?:for|in|on) )my (?:\w+ )?(?:reports?|drafts?|summar(?:y|ies)|notes?"
+    r"|e-?mails?|mails?|messages?|letters?|documents?|quotes?|replies|answers?|digests?|slides?"
+    r"|briefings?|meetings?|calendar|dashboards?|tables?|lists?|invoices?|orders?)\b",
     re.IGNORECASE,
 )
 _ALL = r"(?:직원|팀원|부서|팀|구성원|담당자|사원|임직원)"
@@ -36,11 +37,14 @@ _FOR_ALL = re.compile(
     r"|전사\b|전사적|회사\s?전체|사내\s?(?:모두|전체)"
     rf"|(?<![가-힣])(?:모든|전)\s?{_ALL}(?:들)?(?:은|는|이|가|\s?모두|\s?전원)(?=\s)"
     rf"|{_ALL}(?:들)?\s?(?:모두|전원)(?:가|는|은|이)?(?=\s)|(?<![가-힣])(?:우리\s?)?모두(?:가|들)\s"
-    r"|(?<![가-힣])(?:누구나|우리\s?모두)\s"
+    r"|(?<![가-힣])우리\s?모두\s"
     r"|\b(?:all|every) (?:of our |the )?agents?\b|\bcompany-?wide\b"
     r"|\b(?:whole|entire) (?:team|company)\b"
-    r"|(?:^|[.,;:!?]\s*|\bfor )(?:everyone|everybody|all (?:of us|(?:team )?members|staff|employees"
-    r"|teams|departments))\b",
+    r"|\b(?:everyone|everybody) (?:on (?:the|our) team|in (?:the|our) (?:company|team|office))\b"
+    r"|(?:^|[.:;!?]\s*)(?:everyone|everybody|all (?:of us|(?:team )?members|staff|employees|teams"
+    r"|departments)) (?:should|must|has to|have to|needs? to|is to|are to|please)\b"
+    r"|\b(?:meant|this is|applies|holds) (?:for|to) (?:everyone|everybody|all (?:staff|employees))"
+    r"\b",
     re.IGNORECASE,
 )
 _SPAN_ALONE = re.compile(
@@ -62,7 +66,9 @@ def end_in(text: str, said: datetime | None) -> date | datetime | None:
 
 def is_timed(text: str, said: datetime | None) -> bool:
     """Whether a text holds for a time only, of which "for now" says nothing."""
-    return end_in(text, said) is not None or is_open(without_open(text))
+    if end_in(text, said) is not None:
+        return True
+    return holds_for_all(text) and is_open(without_open(text))
 
 
 def timeless(text: str, said: datetime | None) -> str:

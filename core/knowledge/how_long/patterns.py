@@ -20,7 +20,7 @@ _WHICH = r"(?:(?P<which>이번|금|다다음|다음)\s?)"
 _KOREAN_POINTS = (
     rf"{_YEAR}(?<!\d)(?P<month>\d{{1,2}})월\s?(?:(?P<day>\d{{1,2}})일|말일?)?",
     r"(?<!\d)(?P<year>\d{4})[-./]\s?(?P<month>\d{1,2})[-./]\s?(?P<day>\d{1,2})\.?",
-    r"(?<![\d/.])(?P<month>\d{1,2})/(?P<day>\d{1,2})",
+    r"(?<![\d/.])(?!(?:1/[2-5]|2/[35]|3/[45])\s?까지)(?P<month>\d{1,2})/(?P<day>\d{1,2})",
     r"(?:(?P<which>이번|이|다음|내)\s?)(?P<period>달)\s?(?:(?P<day>\d{1,2})일|말일?|월말)?",
     r"(?:이번\s?|이번\s?달\s?)?(?P<period>월)말",
     rf"{_WHICH}(?P<period>주)\s?(?:말|주말)?",
@@ -58,7 +58,8 @@ _ENGLISH_POINTS = (
     rf"{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d){_POINT_YEAR}",
     rf"(?:(?:the )?(?:end|last day) of\s+)?(?:(?P<named_year>next|this)\s+)?{_MONTH}{_POINT_YEAR}"
     r"(?!\s+\d)",
-    r"(?:the )?end of (?:(?P<which>this|the|next) )?(?P<period>month|week|year)",
+    r"(?:the )?end of (?:(?P<which>this|the|next) )?(?P<period>month|week|year)"
+    r"(?!\s+(?:\d|one|two|three|four|five|six)\b)",
     r"(?P<which>this|next) (?P<period>month|week|year)" + f"{_ENDS}?",
     r"(?:the )?(?P<period>month|week|year)(?:[- ]end\b|" + f"{_ENDS})",
     r"(?:the )?(?:end of )?(?:(?P<which>this|the|next) )(?P<is_quarter>quarter)" + f"{_ENDS}?",
@@ -77,7 +78,7 @@ _REST = r"(?P<period>day|week|month|year)|(?P<is_quarter>quarter)"
 _ENGLISH_SPANS = (
     *(rf"{_UNTIL}(?:the )?{p}{_AT}" for p in _ENGLISH_POINTS),
     rf"{_UNTIL}{_CLOCK}\s+(?:on\s+)?(?P<near>today|tonight|tomorrow)",
-    rf"\b(?:for|over|during) the (?:next|coming) (?:(?P<count>{_NUMBER})\s+)?"
+    rf"\b(?:for|over|during) the (?:next|coming) (?!day\b)(?:(?P<count>{_NUMBER})\s+)?"
     r"(?P<unit>day|week|month|quarter|year)s?\b",
     rf"\bfor {_OF},? from (?:now|today)(?: on)?\b",
     r"\bfor another (?:(?P<count>\d{1,3}|two|three|four|five|six)\s+)?"
@@ -85,8 +86,8 @@ _ENGLISH_SPANS = (
     rf"\b(?:only for|for only|for just|just for) {_OF}\b",
     rf"\bfor {_OF} only\b",
     rf"\bfor (?:the )?(?:rest|remainder) of (?:the|this) (?:{_REST})\b",
-    rf"\b(?:during|throughout|for) this (?:{_REST})(?: only)?\b(?! (?:report|order|case))",
-    rf"\bthis (?:{_REST}) only\b",
+    rf"\b(?:during|throughout) this (?:{_REST})(?: only)?\b",
+    rf"\b(?:for )?this (?:{_REST}) only\b",
 )
 
 
@@ -104,7 +105,7 @@ RANGE = re.compile(
 )
 _STEM = (
     r"(?:제출|신청|납부|납입|완료|마감|회신|답변|답장|응답|도착|입금|송금|결제|발송|전달|등록|작성|검토|정리"
-    r"|준비|공유|보고|반납|예약|접수|업로드|마무리|해결|처리|보관|보존|저장|유지)"
+    r"|준비|공유|보고|납품|답|반납|예약|접수|업로드|마무리|해결|처리|보관|보존|저장|유지)"
 )
 # After a span: it is due by then, or kept until then.
 DUE = re.compile(
@@ -121,7 +122,7 @@ TOPIC = re.compile(r"[은는]\s")
 _LIMIT = r"(?:주문|접수|신청|결제|예약|구매|입금|도착|가입|등록)"
 # After a span: the words need it, since it limits what they say or is all that they say.
 NEEDED = re.compile(
-    rf"(?:만|는|은|도)?(?:입니다|이에요|예요|이며|이고|이다|이라|인|임|였|다\b|라)"
+    rf"(?:만|는|은|도)?(?:로\s|입니다|이에요|예요|이며|이고|이다|이라|인|임|였|다\b|라)"
     rf"|(?:만|는|은)?,?\s*(?:{_LIMIT}(?:하|한|된|되|분|시|건)"
     r"|유효|휴무|휴업|휴가|쉬|쉽|쉰|쉴|연장|진행|운영|영업|계속|가능|부재|출장|남아|\S*기간)"
 )
@@ -138,14 +139,14 @@ KEPT_BEFORE = re.compile(
 KEPT_AFTER = re.compile(r"(?:만)?\s*(?:보관|보존|저장|유지|유효|숙성|대기|기다)")
 OPEN_ADVERB = re.compile(
     r"(?<![가-힣])(?:당분간(?:은|만)?|한동안(?:은|만)?|임시로|일시적으로|잠정적으로),?\s?"
-    r"|,?\s?\b(?:for now|for the time being|for the moment|temporarily|for a while)\b,?\s?",
+    r"|,?\s?\b(?:for now|for the time being|for the moment|temporarily)\b,?\s?",
     re.IGNORECASE,
 )
 # Said as a span, with an end of which nobody knows the day.
 OPEN_POINT = re.compile(
-    r"(?:추후|별도|다음)\s?(?:공지|안내)|(?:[가-힣]\s?때|공지|안내|축제|행사|이벤트|명절|추석|설날|설|연휴|방학"
+    r"(?:추후|별도|다음)\s?(?:공지|안내)|(?:공지|축제|행사|이벤트|명절|추석|설날|설|연휴|방학"
     r"|개학|시즌|철|공사|점검|프로젝트|캠페인|세일|출시|오픈|종료|중순|[월주달]\s?초)"
-    r"(?:\s?(?:종료|끝|당일)|가\s?끝날\s?때)?\s?까지"
+    r"(?:\s?(?:종료|끝|당일|시|때)|[가이]?\s?끝날\s?때)?\s?까지"
     r"|\buntil further notice\b|\b(?:until|till|through)\s+(?:\w+\s+){0,3}"
     r"(?:festival|event|holidays?|season|sale|launch|release|campaign|project|move|renovation|construction|summer|winter|spring"
     r"|autumn|fall|vacation|conference|fair|election|easter|thanksgiving|chuseok|seollal)\b"
@@ -162,3 +163,9 @@ NO_SPAN = re.compile(
     r"|\bby the end\b.*\b(?:send|submit|finish|complete|deliver|pay|file|must|should|please|due)\b",
     re.IGNORECASE,
 )
+# After a span: what holds from then on, or a name of which it is part.
+GOES_ON = re.compile(
+    r"'s\b|.*(?:\bthen\b|[그이]\s?(?:후|뒤|다음)|부터는)", re.IGNORECASE | re.DOTALL
+)
+# After a day of the next month where that is counted from when it was said.
+AFTER_EACH = re.compile(r"(?:만)?\s?(?:무료|할인|면제)")

@@ -64,12 +64,25 @@ def _matches(text: str) -> Iterator[Span]:
 
 def _is_span(text: str, match: re.Match[str]) -> bool:
     before, after = text[: match.start()], text[match.end() :]
-    if patterns.RANGE.search(before) or _is_due(after, match):
+    if patterns.RANGE.search(before) or _is_due(after, match) or patterns.GOES_ON.match(after):
+        return False
+    if _is_after_each(before, after, match.groupdict()) or _is_aside(before, match[0]):
         return False
     is_long = "unit" in match.groupdict() or "days" in match.groupdict()
     return not (
         is_long and (patterns.KEPT_BEFORE.search(before) or patterns.KEPT_AFTER.match(after))
     )
+
+
+def _is_after_each(before: str, after: str, groups: dict[str, str | None]) -> bool:
+    """Whether it is counted from each of what the text tells of: "분기 다음 달 20일까지"."""
+    is_next = groups.get("which") == "다음" and groups.get("period") == "달" and groups.get("day")
+    return bool(is_next and before.strip() and not patterns.AFTER_EACH.match(after))
+
+
+def _is_aside(before: str, span: str) -> bool:
+    """Whether it stands in brackets, of the English word before it: "(Dr Sayeed until August)"."""
+    return before.rfind("(") > before.rfind(")") and not span.endswith("까지")
 
 
 def _is_due(after: str, match: re.Match[str]) -> bool:
