@@ -192,8 +192,8 @@ async def test_what_holds_for_a_time_stands_beside_what_always_holds() -> None:
     first = await submitted(world)
     how = {"relationship": "EXCEPTION", "reason": f"{first.target_id} stays"}
     near = "올해 말까지 금액은 유로로 적는다"
-    assert (await submitted(world, near, **how)).status is ReceiptStatus.REFUSED  # type: ignore[arg-type]
-    beside = await submitted(world, near, valid_until=END, **how)  # type: ignore[arg-type]
+    assert (await submitted(world, near, **how)).status is ReceiptStatus.REFUSED
+    beside = await submitted(world, near, valid_until=END, **how)
     assert beside.status is ReceiptStatus.APPLIED, beside
     assert any("another time" in warning for warning in beside.warnings)
     assert await reach(world, first) == (None, "agent", None)

@@ -21,10 +21,9 @@ THIS_MONTH = "이번 달 말까지"
 
 @pytest.fixture
 async def app(database: str, tmp_path: Path) -> AsyncIterator[App]:
-    given = {"skill_worker_home": tmp_path, "time_zone": "Asia/Seoul"}
-    settings = load_settings(given, env_file=None).model_copy(
-        update={"database_url": SecretStr(database)}
-    )
+    settings = load_settings(
+        {"skill_worker_home": tmp_path, "time_zone": "Asia/Seoul"}, env_file=None
+    ).model_copy(update={"database_url": SecretStr(database)})
     async with open_app(settings, model=True, offline=True) as opened:
         await opened.stores.agents.save(Agent(id="a", tenant_id="t", name="A"))
         yield opened
