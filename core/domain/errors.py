@@ -45,6 +45,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import ClassVar
 
 from core.domain.messages import Message, joined, term
@@ -167,7 +168,7 @@ class AlreadyExists(Refused):
     """A CREATE under a name that is taken; the error names the item that has it.
 
     `why` says what the two have in common, `score` how similar they are, 0 to 1. `others` are
-    further conflicting items, described the same way.
+    further conflicting items, described the same way. `valid_until` is the end of a memory.
     """
 
     def __init__(
@@ -181,8 +182,10 @@ class AlreadyExists(Refused):
         why: str = "same name",
         score: float = 1.0,
         others: tuple[AlreadyExists, ...] = (),
+        valid_until: datetime | None = None,
     ) -> None:
         super().__init__(message, hint=hint)
+        self.valid_until = valid_until
         self.others = others
         self.item_id = item_id
         self.name = name

@@ -10,6 +10,7 @@ from core.domain.errors import AlreadyExists, NearDuplicate, NotFound, Refused
 from core.domain.hashing import new_item_id, state_hash
 from core.domain.messages import Message
 from core.domain.models import (
+    UNBOUNDED,
     Agent,
     Bundle,
     Change,
@@ -21,6 +22,7 @@ from core.domain.models import (
     Nearby,
     Operation,
     Prepared,
+    Reach,
     Relationship,
     Snapshot,
     SubmitContext,
@@ -239,13 +241,15 @@ def warnings_beside(
     kind: Kind,
     near: Sequence[Evidence],
     context: SubmitContext,
+    reach: Reach = UNBOUNDED,
 ) -> tuple[str, ...]:
-    """Return a sentence for each item near the new one, nearest first.
+    """Return a sentence for each item near the new one, which has a `reach`, nearest first.
 
     Raises NearDuplicate for a CREATE near items it is not excused from; an import always is.
     """
     if request.operation is Operation.CREATE and not request.is_import:
-        in_the_way = _in_the_way(request, near, context)
+        rest = [one for one in near if not _holds_otherwise(request, one.known, reach)]
+        in_the_way = _in_the_way(request, rest, context)
         if in_the_way:
             # A second refusal shows all remaining items, so that the next call can name them.
             shown = COMPARED if says_unrelated(request) else SHOWN
@@ -264,13 +268,22 @@ def warnings_beside(
     )
 
 
+def _holds_otherwise(request: ChangeRequest, known: Known, reach: Reach) -> bool:
+    """Whether a request is declared, with a reason, an exception for a time or for somebody."""
+    is_declared = request.relationship is Relationship.EXCEPTION and bool(request.reason.strip())
+    return is_declared and known.reach != reach
+
+
 def said_of_near(request: ChangeRequest) -> str:
     """Return what a request says about near items, as the end of a warning."""
     if request.is_import:
         return f"; {request.reason.strip()}"
+    reason = request.reason.strip()
+    is_new = request.operation is Operation.CREATE
+    if is_new and reason and request.relationship is Relationship.EXCEPTION:
+        return Message("near.said_exception", reason=reason)
     if not says_unrelated(request):
         return ""
-    reason = request.reason.strip()
     return Message("near.said_unrelated", reason=reason)
 
 
@@ -328,8 +341,10 @@ def _told(kind: Kind, evidence: Evidence) -> NearDuplicate:
         hint=Message("near.hint", argument=kind.argument, id=known.id),
         why=evidence.why,
         score=evidence.similarity,
+        valid_until=known.reach.valid_until,
     )
 
 
 def _known(item: KnownText) -> Known:
-    return Known(item.id, item.name, item.content, item.kind, item.closeness)
+    reach = Reach(valid_until=item.valid_until, scope=item.scope, user=item.user)
+    return Known(item.id, item.name, item.content, item.kind, item.closeness, reach)

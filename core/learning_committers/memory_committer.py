@@ -31,6 +31,7 @@ from core.domain.models.feedback import is_reserved
 from core.domain.models.knowledge import MAX_MEMORY_BYTES
 from core.domain.ports import Knowledge
 from core.knowledge.duplicates import CLASHES, Known, contained_part, evidence, normal_form
+from core.knowledge.how_long import without_span
 from core.learning_committers.base import (
     Beside,
     CommitDeps,
@@ -237,7 +238,7 @@ class MemoryCommitter(ItemCommitter):
             # With nothing new it is a change without effect, whatever the wording.
             after = known if reach == same.reach else _state(same.content, reach)
             return self._prepared(same, Operation.UPDATE, after)
-        warnings = warnings_beside(request, Kind.MEMORY, beside.near, context)
+        warnings = warnings_beside(request, Kind.MEMORY, beside.near, context, reach)
         prepared = self._created(await self._new_id(request, context, "mem"), _state(text, reach))
         seen = None if is_lesson else _mark(request, beside)
         return prepared.model_copy(update={"warnings": warnings, "seen": seen})
@@ -251,9 +252,10 @@ class MemoryCommitter(ItemCommitter):
         prepared = self._prepared(item, Operation.UPDATE, _state(text, reach))
         if text == item.content and reach.user == item.user:
             return prepared
+        _refuse_spread(item, request, reach, text, context.said_at or self._clock())
         await self._refuse_twice(text, context, reach, but=item.id)
         beside = await self._beside(text, context, reach, but=item.id)
-        warnings = _changed(item, request)
+        warnings = _changed(item, request) + _end_stays(item, request, reach)
         warnings += warnings_beside(request, Kind.MEMORY, beside.near, context)
         return prepared.model_copy(update={"warnings": warnings, "seen": _mark(request, beside)})
 
@@ -315,6 +317,52 @@ def reach_of(request: MemoryRequest, context: SubmitContext, known: Reach, now: 
     if not user:
         raise Refused(Message("memory.no_user"), hint=Message("memory.scope_user"))
     return Reach(valid_until=until, scope=scope, user=user)
+
+
+def _refuse_spread(
+    item: KnowledgeItem, request: MemoryRequest, reach: Reach, text: str, said: datetime
+) -> None:
+    """Raise AlreadyExists where what is new would end, or be for others, with all that is known.
+
+    A memory has one reach for all its words. What says the same only sets it; what is over is none.
+    """
+    known = item.reach
+    is_over = known.valid_until is not None and known.valid_until < said
+    if request.is_import or is_over or _is_same_but_for_span(text, item.content):
+        return
+    stated = reach
+    if request.merge_mode is MergeMode.EXTEND and known.valid_until and not request.valid_until:
+        stated = reach.model_copy(update={"valid_until": None})
+    narrows = (stated.valid_until and not known.valid_until) or (stated.user and not known.user)
+    if not narrows and (request.merge_mode is not MergeMode.EXTEND or stated == known):
+        return
+    raise AlreadyExists(
+        Message("memory.one_reach", id=item.id, old=_told(known), new=_told(stated)),
+        item_id=item.id,
+        name=item.name,
+        content=item.content,
+        hint=Message("memory.hint_reach", id=item.id),
+        why=Message("memory.other_reach"),
+        valid_until=known.valid_until,
+    )
+
+
+def _is_same_but_for_span(one: str, other: str) -> bool:
+    return normal_form(without_span(one)) == normal_form(without_span(other))
+
+
+def _told(reach: Reach) -> str:
+    until = reach.valid_until.isoformat() if reach.valid_until else Message("memory.endless")
+    return Message("memory.reach", until=until, whom=reach.user or reach.scope)
+
+
+def _end_stays(item: KnowledgeItem, request: MemoryRequest, reach: Reach) -> tuple[str, ...]:
+    """Return a warning where other words take over an end that the request does not state."""
+    is_whole = request.merge_mode in {None, MergeMode.REPLACE} and not request.is_import
+    if request.valid_until or reach.valid_until is None or not is_whole:
+        return ()
+    until = reach.valid_until.isoformat()
+    return (Message("memory.end_stays", id=item.id, until=until),)
 
 
 def _changed(item: KnowledgeItem, request: MemoryRequest) -> tuple[str, ...]:

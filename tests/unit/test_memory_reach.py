@@ -13,6 +13,7 @@ from tests.support.gate import World, ask, on_behalf
 
 TEXT = "금액은 달러로 적는다"
 END = datetime(2999, 5, 31, 14, 59, 59, tzinfo=UTC)
+LATER = datetime(2999, 8, 31, 14, 59, 59, tzinfo=UTC)
 PAST = datetime(2020, 5, 31, tzinfo=UTC)
 KEYS = iter(map(str, range(10_000)))
 
@@ -120,6 +121,83 @@ async def test_what_is_said_again_after_its_end_holds_again() -> None:
     again = await submitted(world)
     assert (again.status, again.target_id) == (ReceiptStatus.APPLIED, over.target_id)
     assert await reach(world, over) == (None, "agent", None)
+
+
+MORE = "견적에는 납기일과 휴일 안내도 적는다"
+
+
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ({}, {"merge_mode": "EXTEND", "valid_until": END}),
+        ({}, {"merge_mode": "REPLACE", "valid_until": END}),
+        ({}, {"merge_mode": "REFINE", "part": "달러로", "valid_until": END}),
+        ({}, {"merge_mode": "REPLACE", "scope": "user"}),
+        ({"valid_until": END}, {"merge_mode": "EXTEND"}),
+        ({"valid_until": END}, {"merge_mode": "EXTEND", "valid_until": LATER}),
+        ({"valid_until": END}, {"merge_mode": "EXTEND", "endless": True}),
+        ({"scope": "user"}, {"merge_mode": "EXTEND", "scope": "agent"}),
+    ],
+)
+async def test_no_words_take_their_end_or_user_from_other_words(
+    known: dict[str, object], new: dict[str, object]
+) -> None:
+    world = World()
+    first = await submitted(world, **known)  # type: ignore[arg-type]
+    before = await item(world, first)
+    receipt = await updated(world, first, MORE, **new)
+    assert receipt.status is ReceiptStatus.REFUSED
+    assert "EXCEPTION" in receipt.message
+    assert [hit.id for hit in receipt.hits] == [first.target_id]
+    assert await item(world, first) == before
+
+
+@pytest.mark.parametrize(
+    ("known", "new", "holds"),
+    [
+        ({"valid_until": END}, {"merge_mode": "EXTEND", "valid_until": END}, END),
+        ({"valid_until": END}, {"merge_mode": "REPLACE", "valid_until": LATER}, LATER),
+        ({"valid_until": END}, {"merge_mode": "REPLACE", "endless": True}, None),
+        ({"valid_until": END}, {"merge_mode": "REPLACE"}, END),
+    ],
+)
+async def test_words_of_one_end_are_put_together_and_an_end_may_move(
+    known: dict[str, object], new: dict[str, object], holds: datetime | None
+) -> None:
+    world = World()
+    first = await submitted(world, **known)  # type: ignore[arg-type]
+    receipt = await updated(world, first, MORE, **new)
+    assert receipt.status is ReceiptStatus.APPLIED, receipt
+    assert (await item(world, first)).valid_until == holds
+
+
+async def test_the_same_words_with_the_span_in_them_only_set_the_end() -> None:
+    world = World()
+    first = await submitted(world, "Quotes show the delivery date")
+    said = "Until the end of the year quotes show the delivery date"
+    receipt = await updated(world, first, said, merge_mode="REPLACE", valid_until=END)
+    assert receipt.status is ReceiptStatus.APPLIED, receipt
+    assert (await item(world, first)).valid_until == END
+
+
+async def test_an_end_that_other_words_take_over_is_told() -> None:
+    world = World()
+    first = await submitted(world, valid_until=END)
+    receipt = await updated(world, first, "금액은 유로로 적는다", merge_mode="REPLACE")
+    assert any("keeps its end" in warning for warning in receipt.warnings)
+
+
+async def test_what_holds_for_a_time_stands_beside_what_always_holds() -> None:
+    world = World()
+    first = await submitted(world)
+    how = {"relationship": "EXCEPTION", "reason": f"{first.target_id} stays"}
+    near = "올해 말까지 금액은 유로로 적는다"
+    assert (await submitted(world, near, **how)).status is ReceiptStatus.REFUSED
+    beside = await submitted(world, near, valid_until=END, **how)
+    assert beside.status is ReceiptStatus.APPLIED, beside
+    assert any("another time" in warning for warning in beside.warnings)
+    assert await reach(world, first) == (None, "agent", None)
+    assert await reach(world, beside) == (END, "agent", None)
 
 
 async def test_the_same_words_with_an_end_give_the_known_memory_that_end() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 from langchain_core.messages import HumanMessage
@@ -14,7 +14,7 @@ from core.agent.offline.wording import put_in, replaced
 from core.domain.text import fenced_json
 
 WON = "견적 금액은 원화로 적어 주세요."
-SAID = date(2026, 5, 6)
+SAID = datetime(2026, 5, 6, tzinfo=UTC)
 
 
 def lesson(known: str | None, **given: JsonValue) -> dict[str, JsonValue]:
@@ -245,6 +245,22 @@ def test_an_end_beside_other_words_is_no_end_alone() -> None:
         ("모든 에이전트는 존댓말을 씁니다", "tenant"),
         ("Every agent answers in English", "tenant"),
         ("김 부장님은 표를 원합니다", None),
+        ("제 보고서는 표로 만들어 주세요", "user"),
+        ("저는 카톡보다 메일로 받고 싶어요", "user"),
+        ("I prefer short answers", "user"),
+        ("My reports should have a table", "user"),
+        ("Everyone on the team should write in British English", "tenant"),
+        ("전 직원은 존댓말을 씁니다", "tenant"),
+        ("제 생각에는 배송비가 너무 비쌉니다", None),
+        ("저희 팀은 표를 씁니다", None),
+        ("공지는 전 직원에게 메일로 보냅니다", None),
+        ("고객 문의는 모두 기록합니다", None),
+        ("Reply to everyone in the thread", None),
+        ("Kids under 5 eat free, everyone else pays full price", None),
+        ("My brother's company isn't involved", None),
+        ("What do I need from them?", None),
+        ("I want every quote to show the date", None),
+        ("Orders over 1,000,000 need my approval", None),
     ],
 )
 def test_for_whom_it_is_is_told_from_plain_words(text: str, scope: str | None) -> None:
@@ -259,6 +275,51 @@ def test_a_memory_is_committed_with_its_end_and_scope() -> None:
     tool, args = step("이번 달 말까지 저한테는 항상 표로 보내 주세요")
     assert (tool, args["operation"]) == ("commit_to_memory", "CREATE")
     assert (args["valid_until"], args["scope"]) == ("2026-05-31", "user")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "이번 달 말까지 100만원을 넘는 주문은 팀장 승인을 받아야 합니다.",
+        "축제까지 100만원을 넘는 주문은 팀장 승인을 받아야 합니다.",
+        "오늘 오후 6시까지 주문은 당일 발송합니다.",
+        "Until 31 May, orders over 1,000,000 KRW need a manager's approval.",
+    ],
+)
+def test_a_rule_that_holds_for_a_time_is_a_memory_since_no_table_ends(text: str) -> None:
+    tool, args = step(text)
+    assert tool == "commit_to_memory"
+    assert bool(args.get("valid_until")) == (not text.startswith("축제"))
+
+
+def test_words_that_name_no_end_stand_in_no_table() -> None:
+    tool, args = step("당분간 100만원을 넘는 주문은 팀장 승인을 받아야 합니다.")
+    assert tool == "commit_to_dmn_rule"
+    assert "당분간" not in str(args["rule"])
+    assert "끝을 정하지 않았습니다" in str(args["reason"])
+
+
+def test_what_ends_is_kept_without_the_words_that_say_until_when() -> None:
+    _, args = step("고마워요! 이번 달 말까지 배송비는 무료로 처리해 주세요.")
+    assert (args["content"], args["valid_until"]) == (
+        "배송비는 무료로 처리해 주세요.",
+        "2026-05-31",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "author", "said"),
+    [
+        ("배송비는 3천원입니다", "kim", "이 에이전트에 둡니다"),
+        ("저한테는 이름을 크게 써 주세요", None, "모두에게 적용됩니다"),
+        ("I prefer short answers.", None, "holds for all whom this agent serves"),
+        ("당분간 배송비는 무료입니다", "kim", "끝을 정하지 않았습니다"),
+    ],
+)
+def test_a_reason_says_what_was_left_open(text: str, author: str | None, said: str) -> None:
+    _, args = step(text, author=author)
+    assert said in str(args["reason"])
+    assert "scope" not in args
 
 
 @pytest.mark.parametrize(

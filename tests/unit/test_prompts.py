@@ -24,7 +24,7 @@ REACT = {
     "what is denied is final": ("`denied`", "final", "another store"),
     "feedback in a conversation is the next thing said": ("`conversation`", "next thing said"),
     "what is answered may not be here yet": ("`answered_missing`", "do not guess", "`unclear`"),
-    "an end is that of the whole memory": ("`valid_until`", "whole memory", "beside it"),
+    "an end is that of the whole memory": ("`valid_until`", "for all its words", "EXCEPTION"),
     "cases: what must hold": ("`cases`", "without guessing", "at most 10"),
     "a refusal that names cases": ("names cases", "change it so that they hold"),
     "known already, but not with another value": ("`duplicate`", "not with another value"),
@@ -78,6 +78,8 @@ REACT = {
     "what waits or has changed": ("`gone`", "`held`", "only what `known` shows"),
     "earlier pieces are no lessons": ("never lessons by themselves", "`unclear`"),
     "how long": ("`valid_until`", "이번 달 말까지", "`said_at`", "당분간", "`none`"),
+    "one reach for all words": ("one end and one `scope`", "EXCEPTION", "names the known one"),
+    "tables do not end": ("Tables and skills have none", "is a memory"),
     "for whom": ("`scope`", "`tenant`", "저한테는", "우리 팀 모두", "leave `scope` out"),
     "one closing sentence": ("end with one sentence", "user's language"),
 }

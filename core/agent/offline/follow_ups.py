@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import datetime
 
 from pydantic import JsonValue
 
@@ -114,10 +114,10 @@ class Talk:
     has_output: bool = False
 
 
-def talk_day(talk: Talk) -> date | None:
-    """Return the day on which it was said, None if that is not known."""
+def talk_time(talk: Talk) -> datetime | None:
+    """Return when it was said, None if that is not known."""
     try:
-        return datetime.fromisoformat(talk.said_at).date()
+        return datetime.fromisoformat(talk.said_at)
     except ValueError:
         return None
 
@@ -255,8 +255,8 @@ def _attempts(view: View, talk: Talk, lesson: Data, known: str) -> Iterator[Call
     text = view.text.strip()
     if _WAS.search(text):
         yield _set_back(view, lesson)
-    if is_end_alone(text) and end_in(text, talk_day(talk)):
-        stated = reach_in(text, talk_day(talk), None)
+    if is_end_alone(text) and end_in(text, talk_time(talk)):
+        stated = reach_in(text, talk_time(talk), None)
         about: Data = {"operation": "UPDATE", "memory_id": lesson["id"], "reason": ""}
         why = reason(view, "adds", str(lesson["id"]))
         yield "commit_to_memory", about | stated | {"reason": why}
@@ -264,7 +264,7 @@ def _attempts(view: View, talk: Talk, lesson: Data, known: str) -> Iterator[Call
         made = _with_another_value(known, text)
         yield _set(view, lesson, made, "near_memory") if made else None
     is_added = _ADDS.search(text) or _OF_IT.search(text)
-    if is_added and not is_fragment(text) and reach_in(text, talk_day(talk), talk.author):
+    if is_added and not is_fragment(text) and reach_in(text, talk_time(talk), talk.author):
         # Added to the other, its end and scope would be those of both.
         new: Data = {"operation": "CREATE", "content": text, "relationship": "COMPLEMENTS"}
         yield "commit_to_memory", new | {"reason": reason(view, "adds", str(lesson["id"]))}

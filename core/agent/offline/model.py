@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
 from langchain_core.language_models import BaseChatModel, LangSmithParams, LanguageModelInput
@@ -27,9 +28,9 @@ from core.agent.offline import match as offline_match
 from core.agent.offline import neighbours as offline_neighbours
 from core.agent.offline import rules
 from core.agent.offline import setup as offline_setup
-from core.agent.offline.follow_ups import Talk, completed, follow_up, talk_day
-from core.agent.offline.reach import reach_in
-from core.agent.offline.reasons import STAND_IN
+from core.agent.offline.follow_ups import Talk, completed, follow_up, talk_time
+from core.agent.offline.reach import is_timed, left_open, reach_in, timeless
+from core.agent.offline.reasons import STAND_IN, noted
 from core.domain.models import DENIED
 from core.domain.text import compact, read_fenced_json, read_part
 
@@ -115,13 +116,14 @@ def _steps(
 ) -> Sequence[rules.Call | str]:
     if not answers and _part(data, "feedback").get("setup") is True:
         return offline_setup.propose(view)
-    if not answers and (calls := follow_up(view, _talk(data))):
-        return [_with_reach(view, data, call) for call in calls]
+    talk = _talk(data)
+    if not answers and (calls := follow_up(view, talk)):
+        return [_with_reach(view, talk, call) for call in calls]
     if (more := _more(messages)) is not None:
         return [more]
     corrected = _corrected(messages, answers)
-    step = corrected or _next(view, answers, _asked(messages))
-    return [_with_reach(view, data, step)]
+    step = corrected or _next(_timed(view, talk), answers, _asked(messages))
+    return [_with_reach(view, talk, step)]
 
 
 def _allowed(
@@ -149,7 +151,7 @@ def _next(view: rules.View, answers: Sequence[Data], asked: Sequence[Data]) -> r
     if any(answer.get("status") in _DONE for answer in answers):
         return str(asked[-1].get("reason", STAND_IN)) if asked else STAND_IN
     for answer, args in zip(answers, asked, strict=False):
-        call = _after(view, answer, str(args.get("content") or view.text))
+        call = _after(view, answer, args)
         if call is not None:
             return call
     if any(_is_refused_table(answer) for answer in answers):
@@ -169,7 +171,7 @@ def _is_refused_table(answer: Data) -> bool:
     return kind == ("DMN_RULE", "CREATE", "refused")
 
 
-def _after(view: rules.View, answer: Data, content: str) -> rules.Call | None:
+def _after(view: rules.View, answer: Data, args: Data) -> rules.Call | None:
     """Return the call that follows a table that was read, or a refusal beside a known item."""
     table, hits = answer.get("table"), answer.get("hits")
     if isinstance(table, dict):
@@ -180,8 +182,22 @@ def _after(view: rules.View, answer: Data, content: str) -> rules.Call | None:
     if kind != "MEMORY":
         return rules.update_instead(view, kind, item_id)
     if answer.get("operation") == "CREATE" or answer.get("category") == "duplicate":
-        return offline_neighbours.settle(view, content, hits)
+        content, ends = str(args.get("content") or view.text), bool(args.get("valid_until"))
+        return offline_neighbours.settle(view, content, hits, ends=ends)
+    if item_id == args.get("memory_id"):
+        return _beside(view, args, hits[0])
     return rules.no_action(view, "duplicate", "known", f"MEMORY {item_id}")
+
+
+def _beside(view: rules.View, args: Data, hit: JsonValue) -> rules.Call:
+    """Return what follows the refusal of an UPDATE whose item holds for another time or for others.
+
+    What adds to words of the same conversation holds as long as they do.
+    """
+    end = hit.get("valid_until") if isinstance(hit, dict) else None
+    if view.is_answer and end and not args.get("valid_until"):
+        return "commit_to_memory", args | {"valid_until": end}
+    return offline_neighbours.beside(view, str(args["content"]), str(args["memory_id"]))
 
 
 def _corrected(messages: Sequence[BaseMessage], answers: Sequence[Data]) -> rules.Call | None:
@@ -270,17 +286,30 @@ def _talk(data: Data) -> Talk:
     )
 
 
-def _with_reach(view: rules.View, data: Data, step: rules.Call | str) -> rules.Call | str:
-    """Return a step that writes a memory with how long and for whom the text says it holds.
+def _timed(view: rules.View, talk: Talk) -> rules.View:
+    """Return a view without the words that say until when, if they are the end of a memory."""
+    lesson, said = rules.lesson_of(view.text), talk_time(talk)
+    text = view.text.replace(lesson, timeless(lesson, said))
+    timed = is_timed(lesson, said)
+    return replace(view, text=text, said=lesson, is_timed=timed, is_answer=bool(talk.pieces))
 
-    Not one that adds to a memory: what it is added to would end with it.
+
+def _with_reach(view: rules.View, talk: Talk, step: rules.Call | str) -> rules.Call | str:
+    """Return a step that writes with how long and for whom the text says it holds, or leaves open.
+
+    A table or a skill has neither; its reason says that an end was left open.
     """
-    if isinstance(step, str) or step[0] != "commit_to_memory" or step[1]["operation"] == "DELETE":
+    if isinstance(step, str) or not step[0].startswith("commit_to_"):
         return step
-    if step[1].get("merge_mode") == "EXTEND":
+    tool, args = step
+    if args["operation"] == "DELETE":
         return step
-    talk = _talk(data)
-    return step[0], reach_in(view.text, talk_day(talk), talk.author) | step[1]
+    lesson, is_memory = rules.lesson_of(view.text), tool == "commit_to_memory"
+    stated = reach_in(lesson, talk_time(talk), talk.author) if is_memory else {}
+    args = stated | args
+    is_new = is_memory and args["operation"] == "CREATE"
+    notes = [noted(view.text, why) for why in left_open(lesson, args, is_new=is_new)]
+    return tool, args | {"reason": "; ".join([str(args["reason"]), *notes])}
 
 
 def _related(hit: Data, agent_id: str) -> rules.Related:

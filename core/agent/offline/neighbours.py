@@ -5,8 +5,11 @@ It compares the two as shown in the refusal, and acts on the first difference th
 1. only form: `no_action` duplicate
 2. the value in one slot ("PDF로", "엑셀로"): UPDATE, REPLACE, SUPERSEDES
 3. whom or what they are about: CREATE, UNRELATED, naming both in the reason
-4. what cannot both hold, as a value, a negation, a limit or an order: UPDATE, REPLACE, SUPERSEDES
-5. else UPDATE, EXTEND: no word of either is lost
+4. only one of them ends: CREATE, EXCEPTION, with the words that say until when
+5. what cannot both hold, as a value, a negation, a limit or an order: UPDATE, REPLACE, SUPERSEDES
+6. else UPDATE, EXTEND: no word of either is lost
+
+An UPDATE that is refused since the item holds for another time or for others is a CREATE beside it.
 """
 
 from __future__ import annotations
@@ -23,8 +26,8 @@ Data = dict[str, JsonValue]
 Sides = tuple[tuple[str, ...], tuple[str, ...]]
 
 
-def settle(view: View, content: str, hits: Sequence[JsonValue]) -> Call:
-    """Return the call that follows the refusal of a memory beside near ones."""
+def settle(view: View, content: str, hits: Sequence[JsonValue], *, ends: bool = False) -> Call:
+    """Return the call that follows the refusal of a memory, which `ends`, beside near ones."""
     hit, ids = hits[0], ", ".join(str(hit["id"]) for hit in hits if isinstance(hit, dict))
     assert isinstance(hit, dict)
     item_id = str(hit["id"])
@@ -32,12 +35,15 @@ def settle(view: View, content: str, hits: Sequence[JsonValue]) -> Call:
     names, numbers = _sides(found, "name"), _sides(found, "number")
     if found.is_exact:
         return no_action(view, "duplicate", "known", f"MEMORY {item_id}")
-    if differ_in_one_slot(found, content, str(hit["excerpt"])):
+    ends_alike = ends is bool(hit.get("valid_until"))
+    if ends_alike and differ_in_one_slot(found, content, str(hit["excerpt"])):
         why = reason(view, "near_memory", item_id)
         return _update(item_id, content, why, "REPLACE", "SUPERSEDES")
     if _is_about_another(names, numbers):
         about = f"{', '.join(names[0])} / {', '.join(names[1])}".strip(" /")
         return _create(content, reason(view, "unrelated", f"{ids}: {about}"))
+    if not ends_alike:
+        return beside(view, content, ids)
     clashes = [d for d in found.differs if d.what in CLASHES and not _adds(d)]
     if any(d.what != "number" or all((d.new, d.known)) for d in clashes):
         why = reason(view, "near_memory", item_id)
@@ -60,8 +66,14 @@ def _sides(found: Evidence, what: str) -> Sides:
     return next(((d.new, d.known) for d in found.differs if d.what == what), ((), ()))
 
 
-def _create(content: str, why: str) -> Call:
-    args: Data = {"operation": "CREATE", "content": content, "relationship": "UNRELATED"}
+def beside(view: View, content: str, ids: str) -> Call:
+    """Return the call that leaves a memory as it is, with words that say until when this holds."""
+    words = view.said if view.is_timed else content
+    return _create(words, reason(view, "for_a_time", ids), "EXCEPTION")
+
+
+def _create(content: str, why: str, relationship: str = "UNRELATED") -> Call:
+    args: Data = {"operation": "CREATE", "content": content, "relationship": relationship}
     return "commit_to_memory", args | {"reason": why}
 
 

@@ -1,42 +1,50 @@
 """How long and for whom, as the offline model understands it: plain phrases in both languages.
 
-`valid_until` is counted from when it was said. A day by which something is due is no end: "5일까지
-제출" and "by Friday" say nothing of how long a rule holds.
+`valid_until` is counted from when it was said. What is said as a span without an end that can be
+told ("당분간", "축제까지"), or of one of several sentences, has none, and the reason says so.
 """
 
 from __future__ import annotations
 
-import calendar
 import re
-from datetime import date, timedelta
+from collections.abc import Iterator
+from datetime import date, datetime
 
 from pydantic import JsonValue
 
-_MONTHS = {name.casefold(): number for number, name in enumerate(calendar.month_name) if name}
-_MONTH = "|".join(_MONTHS)
-_DUE = r"(?!\s*(?:\S+\s+){0,2}?(?:제출|신청|납부|완료|보내|마감|끝내|처리|회신|답변|도착|입금))"
-_KOREAN = re.compile(
-    r"(?:(?P<year>\d{4})년\s?)?(?P<month>\d{1,2})월\s?(?:(?P<day>\d{1,2})일|말(?:일)?)까지"
-    r"|(?P<iso>\d{4}-\d\d-\d\d)\s?까지"
-    r"|(?P<span>이번\s?달(?:\s?말)?|이달(?:\s?말)?|월말|다음\s?달(?:\s?말)?|이번\s?주(?:\s?말)?"
-    r"|다음\s?주|올해(?:\s?말)?|연말|오늘|내일)까지"
-)
-_ENGLISH = re.compile(
-    r"\b(?<!not )(?:until|till|through)\s+(?:the\s+)?(?:"
-    r"(?P<iso>\d{4}-\d\d-\d\d)"
-    rf"|(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_MONTH})(?:,?\s+(?P<year>\d{{4}}))?"
-    rf"|(?P<month2>{_MONTH})\s+(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?(?:,?\s+(?P<year2>\d{{4}}))?"
-    r"|(?P<span>end of (?:this|the|next) (?:month|week|year)|tomorrow|today"
-    r"|end of (?:the )?(?:month|week|year)))",
-    re.IGNORECASE,
+from core.knowledge.how_long import holds_for_all, is_open, span_in, without_open, without_span
+
+_FIRST = r"(?:저|나|제|내)"
+_NOT_MINE = (
+    r"(?:생각|의견|경험|기억|느낌|판단|팀|부서|회사|고객|거래처|동료|상사|말|잘못|실수|관점|입장)"
 )
 _FOR_USER = re.compile(
-    r"(?:저|나|제|내)(?:한테|에게|게)(?:는|만)?(?:\s|$|,)|\b(?:for|to) me\b", re.IGNORECASE
+    rf"(?<![가-힣]){_FIRST}(?:한테|에게|게)(?:는|만)?(?:\s|$|,)"
+    rf"|(?:^|[.,!?]\s*|\s)(?:제|내)\s(?!{_NOT_MINE})(?:[가-힣]+\s)?[가-힣]+(?:은|는|엔|에는|에서는)\s"
+    r"|(?:^|[.,!?]\s*)(?:저는|나는|전|난|저도|나도|제가|내가)\s[^.!?]*"
+    r"(?:싶(?:어|습|다|네|은데)|좋(?:아|겠|습)|선호|원(?:해|합|한다)|편(?:해|합|하)|싫|익숙)"
+    r"|\b(?:for|to|show|send|give|call|write|email|text|notify|remind|address)\s+me\b"
+    r"|\bI(?:'d| would)? (?:prefer|rather|like|love|hate)\b|\bI (?:do not|don't) (?:like|want)\b"
+    r"|(?:^|[.,;:!?]\s*)I (?:want|need) (?!(?:all|every|each|everyone|everybody|you|the team|us)\b)"
+    r"|(?:^|[.,;!?]\s*|\b(?:for|in|on) )my (?:\w+ )?(?:reports?|drafts?|summar(?:y|ies)|notes?"
+    r"|e-?mails?|mails?|messages?|letters?|documents?|quotes?|replies|answers?|digests?|slides?"
+    r"|briefings?|meetings?|calendar|dashboards?|tables?|lists?|invoices?|orders?)\b",
+    re.IGNORECASE,
 )
+_ALL = r"(?:직원|팀원|부서|팀|구성원|담당자|사원|임직원)"
 _FOR_ALL = re.compile(
     r"(?:모든|전체|전)\s?에이전트|에이전트\s?(?:모두|전부|전체)|(?:우리\s?)?팀\s?(?:모두|전체|전원)"
-    r"|전사\b|회사\s?전체|\b(?:all|every) (?:of our |the )?agents?\b|\bcompany-?wide\b"
-    r"|\b(?:whole|entire) (?:team|company)\b",
+    r"|전사\b|전사적|회사\s?전체|사내\s?(?:모두|전체)"
+    rf"|(?<![가-힣])(?:모든|전)\s?{_ALL}(?:들)?(?:은|는|이|가|\s?모두|\s?전원)(?=\s)"
+    rf"|{_ALL}(?:들)?\s?(?:모두|전원)(?:가|는|은|이)?(?=\s)|(?<![가-힣])(?:우리\s?)?모두(?:가|들)\s"
+    r"|(?<![가-힣])우리\s?모두\s"
+    r"|\b(?:all|every) (?:of our |the )?agents?\b|\bcompany-?wide\b"
+    r"|\b(?:whole|entire) (?:team|company)\b"
+    r"|\b(?:everyone|everybody) (?:on (?:the|our) team|in (?:the|our) (?:company|team|office))\b"
+    r"|(?:^|[.:;!?]\s*)(?:everyone|everybody|all (?:of us|(?:team )?members|staff|employees|teams"
+    r"|departments)) (?:should|must|has to|have to|needs? to|is to|are to|please)\b"
+    r"|\b(?:meant|this is|applies|holds) (?:for|to) (?:everyone|everybody|all (?:staff|employees))"
+    r"\b",
     re.IGNORECASE,
 )
 _SPAN_ALONE = re.compile(
@@ -50,30 +58,36 @@ _WORDS_ALONE = re.compile(
 )
 
 
-def end_in(text: str, said_on: date | None) -> date | None:
-    """Return the last day that a text names for how long it holds, None if it names none."""
-    found = _found(text)
-    if found is None or said_on is None:
-        return None
-    groups = {name.rstrip("2"): part for name, part in found.groupdict().items() if part}
-    try:
-        return _day(groups, said_on)
-    except (ValueError, OverflowError):
-        return None
+def end_in(text: str, said: datetime | None) -> date | datetime | None:
+    """Return the last day or moment for which all that a text says holds; None if it names none."""
+    span = span_in(text)
+    return span.last(said) if span and said and holds_for_all(text) else None
+
+
+def is_timed(text: str, said: datetime | None) -> bool:
+    """Whether a text holds for a time only, of which "for now" says nothing."""
+    if end_in(text, said) is not None:
+        return True
+    return holds_for_all(text) and is_open(without_open(text))
+
+
+def timeless(text: str, said: datetime | None) -> str:
+    """Return a text without the span that is its `valid_until`."""
+    return without_span(text) if end_in(text, said) else text
 
 
 def is_end_alone(text: str) -> bool:
     """Whether a text says how long something holds, and nothing else."""
-    found = _found(text)
-    if found is None:
+    span = span_in(text)
+    if span is None:
         return False
-    rest = f"{text[: found.start()]}%{text[found.end() :]}".strip()
+    rest = f"{text[: span.start]}%{text[span.end :]}".strip()
     return bool(_SPAN_ALONE.fullmatch(rest) or _WORDS_ALONE.fullmatch(rest))
 
 
-def reach_in(text: str, said_on: date | None, author: str | None) -> dict[str, JsonValue]:
+def reach_in(text: str, said: datetime | None, author: str | None) -> dict[str, JsonValue]:
     """Return the arguments `valid_until` and `scope` of a memory, where a text states them."""
-    end = end_in(text, said_on)
+    end = end_in(text, said)
     stated: dict[str, JsonValue] = {"valid_until": end.isoformat()} if end else {}
     if _FOR_ALL.search(text):
         stated["scope"] = "tenant"
@@ -82,41 +96,9 @@ def reach_in(text: str, said_on: date | None, author: str | None) -> dict[str, J
     return stated
 
 
-def _found(text: str) -> re.Match[str] | None:
-    found = _KOREAN.search(text)
-    if found is not None and not re.match(_DUE, text[found.end() :]):
-        found = None
-    return found or _ENGLISH.search(text)
-
-
-def _day(groups: dict[str, str], said_on: date) -> date:
-    if "iso" in groups:
-        return date.fromisoformat(groups["iso"])
-    if "month" in groups:
-        name = groups["month"].casefold()
-        month = int(name) if name.isdecimal() else _MONTHS[name]
-        year = int(groups.get("year", said_on.year))
-        last = _last_of_month(year, month)
-        day = last.replace(day=int(groups["day"])) if "day" in groups else last
-        is_next_year = "year" not in groups and day < said_on
-        return day.replace(year=year + 1) if is_next_year else day
-    return _end_of(re.sub(r"\s", "", groups["span"].casefold()), said_on)
-
-
-def _end_of(span: str, said_on: date) -> date:
-    is_next = span.startswith("다음") or "next" in span
-    if span in {"오늘", "today"}:
-        return said_on
-    if span in {"내일", "tomorrow"}:
-        return said_on + timedelta(days=1)
-    if "주" in span or "week" in span:
-        sunday = said_on + timedelta(days=6 - said_on.weekday())
-        return sunday + timedelta(days=7) if is_next else sunday
-    if "올해" in span or "연말" in span or "year" in span:
-        return date(said_on.year + is_next, 12, 31)
-    month = said_on.month + is_next
-    return _last_of_month(said_on.year + (month > 12), 1 if month > 12 else month)
-
-
-def _last_of_month(year: int, month: int) -> date:
-    return date(year, month, calendar.monthrange(year, month)[1])
+def left_open(text: str, stated: dict[str, JsonValue], *, is_new: bool) -> Iterator[str]:
+    """Yield what a reason has to say of what is left open: of how long, and for whom it is new."""
+    if is_open(text) and not stated.get("valid_until"):
+        yield "open_end"
+    if is_new and not stated.get("scope"):
+        yield "open_user" if _FOR_USER.search(text) else "open_scope"

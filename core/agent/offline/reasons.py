@@ -1,6 +1,8 @@
-"""Reasons of the offline model, in English and Korean (data)."""
+"""Reasons of the offline model, in English and Korean."""
 
 from __future__ import annotations
+
+from core.agent.offline.text import is_korean
 
 STAND_IN = "offline stand-in"
 
@@ -73,7 +75,28 @@ REASONS: dict[str, tuple[str, str]] = {
         "it only makes sense as an answer, and what it changes cannot be told",
         "앞말에 대한 답으로만 뜻이 통하는데, 무엇을 바꾸는지 알 수 없습니다",
     ),
+    "for_a_time": (
+        "it holds for another time, or for others, than the near item, which stays as it is",
+        "비슷한 항목과 적용 기간이나 대상이 달라 그 항목은 그대로 둡니다",
+    ),
+    "open_end": (
+        "until when it holds cannot be told, so its end is left open",
+        "언제까지인지 알 수 없어 끝을 정하지 않았습니다",
+    ),
+    "open_scope": (
+        "for whom it is was not said, so it is meant for this agent",
+        "누구에게 적용되는지 말하지 않아 이 에이전트에 둡니다",
+    ),
+    "open_user": (
+        "it is one person's wish, but not known whose, so it holds for all whom this agent serves",
+        "한 사람의 바람인데 누구인지 몰라, 이 에이전트가 돕는 모두에게 적용됩니다",
+    ),
     "taken": ("an item of that name exists", "같은 이름의 항목이 있습니다"),
     "failed": ("a tool could not do it", "도구가 이를 해내지 못했습니다"),
     "denied": ("the policy does not let it be taught", "정책상 가르칠 수 없는 내용입니다"),
 }
+
+
+def noted(text: str, why: str) -> str:
+    """Return a sentence of a reason, in the language of a user's text."""
+    return REASONS[why][1 if is_korean(text) else 0]

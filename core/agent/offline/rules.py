@@ -32,19 +32,19 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from core.agent.offline.edits import edited_table, instead_of, mode_of
-from core.agent.offline.reasons import REASONS, STAND_IN
+from core.agent.offline.reasons import STAND_IN, noted
 from core.agent.offline.tables import Row, new_table, rows_of
 from core.agent.offline.text import (
     Cue,
     clauses,
     english_name,
     has,
-    is_korean,
     letters,
     likeness,
     words,
 )
 from core.knowledge.duplicates import Known, evidence, normal_form
+from core.knowledge.how_long import without_open
 from core.knowledge.search.names import is_named, stands_out
 
 _LASTING = re.compile(
@@ -278,13 +278,18 @@ class Related:
 class View:
     """The input of the rules: the candidate's text, its task, and the related items.
 
-    `whole` is the text with what is no lesson: it may say when a rule holds.
+    `whole` is the text with what is no lesson: it may say when a rule holds. `said` are its words
+    with the span that is an end; what `is_timed` is no table or skill, which have no end. One in
+    a conversation `is_answer`.
     """
 
     text: str
     task: str
     related: tuple[Related, ...]
     whole: str = ""
+    said: str = ""
+    is_timed: bool = False
+    is_answer: bool = False
 
     def named(self, *kinds: str) -> Related | None:
         """Return the related item of these kinds that the text names beyond doubt."""
@@ -329,7 +334,7 @@ def decide(view: View) -> Call:
         or _rule(view, number=True)
         or _procedure(view, Cue.PROCEDURE)
         or _rule(view, number=False)
-        or _memory(view)
+        or memory(view)
     )
 
 
@@ -388,7 +393,8 @@ def _known(view: View) -> Call | None:
 
 def _procedure(view: View, cue: Cue) -> Call | None:
     is_about_skill = has(view.text, Cue.SKILL) or view.named("SKILL") is not None
-    if not has(view.text, cue) and not (cue is Cue.PROCEDURE and is_about_skill):
+    is_told = has(view.text, cue) or (cue is Cue.PROCEDURE and is_about_skill)
+    if view.is_timed or not is_told:
         return None
     if cue is Cue.SEQUENCE and len(rows_of(view.whole)) > 1:
         return None  # `free for the first two hours, then $3` is no order of steps
@@ -410,7 +416,7 @@ def _is_on(text: str, skill: Related) -> bool:
 
 
 def _rule(view: View, *, number: bool) -> Call | None:
-    rows = rows_of(view.whole)
+    rows = [] if view.is_timed else rows_of(without_open(view.whole))
     if not rows or any(row.is_number for row in rows) is not number or view.beside("MEMORY"):
         return None
     hit = _same_subject(view, rows[0])
@@ -434,9 +440,10 @@ def _same_subject(view: View, row: Row) -> Related | None:
 
 def edit_rule(view: View, rule_id: str, table: dict[str, JsonValue]) -> Call:
     """Return the UPDATE of a rule whose table was read; a memory where its columns do not fit."""
-    edits = edited_table(rows_of(view.text), table, view.text)
+    text = without_open(view.text)
+    edits = edited_table(rows_of(text), table, text)
     if edits is None:
-        return _memory(view)
+        return memory(view)
     why = reason(view, "near_rule", rule_id)
     args: dict[str, JsonValue] = {"operation": "UPDATE", "rule_id": rule_id, "rule": edits}
     return "commit_to_dmn_rule", args | mode_of(edits) | {"reason": why}
@@ -450,10 +457,6 @@ def correct_rule(args: dict[str, JsonValue], told: str, table: dict[str, JsonVal
 
 def memory(view: View) -> Call:
     """Return the text as a memory: that of a table which was refused, too."""
-    return _memory(view)
-
-
-def _memory(view: View) -> Call:
     hit = view.best("MEMORY") if has(view.text, Cue.CHANGE) else view.named("MEMORY")
     if hit is not None:
         why = reason(view, "near_memory", hit.id)
@@ -480,8 +483,7 @@ def no_action(view: View, category: str, why: str, about: str = "") -> Call:
 
 def reason(view: View, why: str, about: str = "") -> str:
     """Return the reason in the user's language, marked as that of the stand-in."""
-    text = REASONS[why][1 if is_korean(view.text) else 0]
-    return f"[{STAND_IN}] {text}" + (f" ({about})" if about else "")
+    return f"[{STAND_IN}] {noted(view.text, why)}" + (f" ({about})" if about else "")
 
 
 _TOOLS = {

@@ -188,6 +188,7 @@ def exists_receipt(kind: Kind, operation: Operation, error: AlreadyExists) -> Re
             excerpt=found.content[:EXCERPT_CHARS],
             score=found.score,
             why=found.why,
+            valid_until=found.valid_until,
         )
         for found in (error, *error.others)
     )

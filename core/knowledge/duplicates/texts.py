@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from pydantic import JsonValue
 
 from core.domain.messages import Message, joined
+from core.domain.models.base import UNBOUNDED, Reach
 from core.domain.text import normal_form
 from core.knowledge.duplicates.contrasts import (
     SHOWN,
@@ -28,6 +29,7 @@ from core.knowledge.duplicates.words import (
     covered,
     words_of,
 )
+from core.knowledge.how_long import without_span
 from core.knowledge.search.vectors import KOREAN_SHARE, hangul_share
 
 OTHER_VALUE = 0.5  # credit for the same measure with another value: the subject is the same
@@ -186,13 +188,17 @@ def _met(quantity: Quantity, other: Words) -> float:
 
 @dataclass(frozen=True)
 class Known:
-    """A known item as text; `closeness` is its likeness in meaning, 0 to 1, where it is known."""
+    """A known item as text; `closeness` is its likeness in meaning, 0 to 1, where it is known.
+
+    `reach` is how long and for whom a memory holds.
+    """
 
     id: str
     name: str
     text: str
     kind: str = ""
     closeness: float | None = None
+    reach: Reach = UNBOUNDED
 
 
 @dataclass(frozen=True)
@@ -309,12 +315,17 @@ def is_repeated(content: str, known: str, *, unrelated: bool = False) -> bool:
 
 
 def evidence(content: str, item: Known) -> Evidence:
-    """Compare a text with one known item."""
+    """Compare a text with one known item.
+
+    Spans that say until when they hold tell of no likeness, since unlike things may end alike; they
+    count in what differs.
+    """
     if normal_form(content) == normal_form(item.text):
         return Evidence(item, is_exact=True, is_near=False, similarity=1.0, contained=1.0)
-    new, known = words_of(content), words_of(item.text)
-    match = _nearest(new, known, content, item.text)
-    shingled = shingle_similarity(content, item.text)
+    new_text, known_text = without_span(content), without_span(item.text)
+    new, known = words_of(new_text), words_of(known_text)
+    match = _nearest(new, known, new_text, known_text)
+    shingled = shingle_similarity(new_text, known_text)
     is_near = match.is_near
     if item.closeness is not None:
         across = (hangul_share(content) >= KOREAN_SHARE) != (
@@ -323,14 +334,19 @@ def evidence(content: str, item: Known) -> Evidence:
         is_of_part = match.one is not new or match.other is not known
         # The closeness is that of the whole texts: it takes nothing from what a part says.
         is_near = match.is_near_at(item.closeness, across) or (is_near and is_of_part)
+    is_bare = new_text is not content or known_text is not item.text
     return Evidence(
         item,
         is_exact=False,
         is_near=is_near or shingled >= NEAR_SHINGLES,
         similarity=max(match.alike, shingled),
         contained=match.contained,
-        pair=match,
+        pair=_of_whole(content, item.text) if is_bare else match,
     )
+
+
+def _of_whole(content: str, known: str) -> Match:
+    return _nearest(words_of(content), words_of(known), content, known)
 
 
 def sentences(text: str) -> list[str]:
