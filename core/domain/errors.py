@@ -167,7 +167,7 @@ class AlreadyExists(Refused):
     """A CREATE under a name that is taken; the error names the item that has it.
 
     `why` says what the two have in common, `score` how similar they are, 0 to 1. `others` are
-    further conflicting items, described the same way.
+    further conflicting items, described the same way. `of` is the other agent that it is of.
     """
 
     def __init__(
@@ -180,6 +180,7 @@ class AlreadyExists(Refused):
         hint: str,
         why: str = "same name",
         score: float = 1.0,
+        of: str = "",
         others: tuple[AlreadyExists, ...] = (),
     ) -> None:
         super().__init__(message, hint=hint)
@@ -189,6 +190,7 @@ class AlreadyExists(Refused):
         self.content = content
         self.why = why
         self.score = score
+        self.of = of
 
 
 class NearDuplicate(AlreadyExists):

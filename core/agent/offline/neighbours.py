@@ -6,6 +6,9 @@ It compares the two as shown in the refusal, and acts on the first difference th
 2. whom or what they are about: CREATE, UNRELATED, naming both in the reason
 3. what cannot both hold, as a value, a negation, a limit or an order: UPDATE, REPLACE, SUPERSEDES
 4. else UPDATE, EXTEND: no word of either is lost
+
+What another agent wrote for the whole tenant it cannot change: instead of 3 and 4 it CREATEs beside
+that, with the relationship.
 """
 
 from __future__ import annotations
@@ -32,9 +35,13 @@ def settle(view: View, content: str, hits: Sequence[JsonValue]) -> Call:
         return no_action(view, "duplicate", "known", f"MEMORY {item_id}")
     if _is_about_another(names, numbers):
         about = f"{', '.join(names[0])} / {', '.join(names[1])}".strip(" /")
-        return _create(content, reason(view, "unrelated", f"{ids}: {about}"))
+        return _create(content, reason(view, "unrelated", f"{ids}: {about}"), "UNRELATED")
     clashes = [d for d in found.differs if d.what in CLASHES]
-    if any(d.what != "number" or all((d.new, d.known)) for d in clashes):
+    is_against = any(d.what != "number" or all((d.new, d.known)) for d in clashes)
+    if hit.get("agent_id"):
+        relationship = "CONFLICTS" if is_against else "EXTENDS"
+        return _create(content, reason(view, "beside_tenant", ids), relationship)
+    if is_against:
         why = reason(view, "near_memory", item_id)
         return _update(item_id, content, why, "REPLACE", "SUPERSEDES")
     return _update(item_id, content, reason(view, "adds", item_id), "EXTEND", "EXTENDS")
@@ -49,8 +56,8 @@ def _sides(found: Evidence, what: str) -> Sides:
     return next(((d.new, d.known) for d in found.differs if d.what == what), ((), ()))
 
 
-def _create(content: str, why: str) -> Call:
-    args: Data = {"operation": "CREATE", "content": content, "relationship": "UNRELATED"}
+def _create(content: str, why: str, relationship: str) -> Call:
+    args: Data = {"operation": "CREATE", "content": content, "relationship": relationship}
     return "commit_to_memory", args | {"reason": why}
 
 

@@ -186,13 +186,19 @@ def _met(quantity: Quantity, other: Words) -> float:
 
 @dataclass(frozen=True)
 class Known:
-    """A known item as text; `closeness` is its likeness in meaning, 0 to 1, where it is known."""
+    """A known item as text; `closeness` is its likeness in meaning, 0 to 1, where it is known.
+
+    `of` is the agent that it is of, where that is another than the one that writes; `is_shared`
+    says that it is for the whole tenant.
+    """
 
     id: str
     name: str
     text: str
     kind: str = ""
     closeness: float | None = None
+    of: str = ""
+    is_shared: bool = False
 
 
 @dataclass(frozen=True)
