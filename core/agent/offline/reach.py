@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import calendar
 import re
+from collections.abc import Iterable
 from datetime import date, timedelta
 
 from pydantic import JsonValue
@@ -37,6 +38,17 @@ _FOR_ALL = re.compile(
     r"(?:모든|전체|전)\s?에이전트|에이전트\s?(?:모두|전부|전체)|(?:우리\s?)?팀\s?(?:모두|전체|전원)"
     r"|전사\b|회사\s?전체|\b(?:all|every) (?:of our |the )?agents?\b|\bcompany-?wide\b"
     r"|\b(?:whole|entire) (?:team|company)\b",
+    re.IGNORECASE,
+)
+_FROM_ALL = re.compile(
+    r"전사(?:적|에서|에 걸쳐|\s)|모두에게|모든 (?:팀|부서|직원|사람)|전 (?:직원|사원|부서)|전체에서"
+    r"|\b(?:organi[sz]ation|tenant)[- ]?wide\b|\bacross the (?:company|organi[sz]ation)\b"
+    r"|\b(?:for|from) (?:everyone|everybody|all teams)\b",
+    re.IGNORECASE,
+)
+_NOBODY = re.compile(
+    r"(?:아무도|누구도)[^.!?]{0,30}(?:않|안 |못|말)"
+    r"|\b(?:nobody|no one)\b[^.!?]{0,30}\b(?:may|must|should|is to|uses?|needs?|does)\b",
     re.IGNORECASE,
 )
 _SPAN_ALONE = re.compile(
@@ -80,6 +92,12 @@ def reach_in(text: str, said_on: date | None, author: str | None) -> dict[str, J
     elif author and _FOR_USER.search(text):
         stated["scope"] = "user"
     return stated
+
+
+def goes_for_all(text: str, asking: Iterable[str]) -> bool:
+    """Whether a text withdraws something for everybody; `asking` are its clauses that withdraw."""
+    is_said = any(_FOR_ALL.search(clause) or _FROM_ALL.search(clause) for clause in asking)
+    return is_said or _NOBODY.search(text) is not None
 
 
 def _found(text: str) -> re.Match[str] | None:

@@ -32,6 +32,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from core.agent.offline.edits import edited_table, instead_of, mode_of
+from core.agent.offline.reach import goes_for_all
 from core.agent.offline.reasons import REASONS, STAND_IN
 from core.agent.offline.tables import Row, new_table, rows_of
 from core.agent.offline.text import (
@@ -357,7 +358,10 @@ def _deleted(view: View) -> Call | None:
     near = (hit for hit in view.related if hit.kind in kinds and hit.is_own)
     hit = view.named(*kinds) or next((hit for hit in near if is_about(view.text, hit)), None)
     if hit is not None:
-        return _on(hit, "DELETE", reason(view, "withdrawn"))
+        asking = (c for c in clauses(view.whole) if has(c, Cue.DELETE) or _asks(c))
+        is_for_all = hit.kind == "SKILL" and goes_for_all(view.whole, asking)
+        more: dict[str, JsonValue] = {"for_all": True} if is_for_all else {}
+        return _on(hit, "DELETE", reason(view, "withdrawn"), **more)
     return no_action(view, "unclear", "nowhere") if asked else None
 
 
