@@ -186,7 +186,10 @@ class App:
     @property
     def skill_lists(self) -> SkillLists:
         """The service that edits agents' lists of skills."""
-        return SkillLists(agents=self.stores.agents, gate=self.gate, new_id=self.new_id)
+        stores = self.stores
+        return SkillLists(
+            agents=stores.agents, skills=stores.skills, gate=self.gate, new_id=self.new_id
+        )
 
     def installer(self, tenant_id: str, indexes: Sequence[str] = ()) -> Installer:
         """Return the service that installs published skills for a tenant.

@@ -168,7 +168,8 @@ class AlreadyExists(Refused):
     """A CREATE under a name that is taken; the error names the item that has it.
 
     `why` says what the two have in common, `score` how similar they are, 0 to 1. `others` are
-    further conflicting items, described the same way. `valid_until` is the end of a memory.
+    further conflicting items, described the same way. `valid_until` is the end of a memory, `of`
+    the other agent that it is of.
     """
 
     def __init__(
@@ -181,6 +182,7 @@ class AlreadyExists(Refused):
         hint: str,
         why: str = "same name",
         score: float = 1.0,
+        of: str = "",
         others: tuple[AlreadyExists, ...] = (),
         valid_until: datetime | None = None,
     ) -> None:
@@ -192,6 +194,7 @@ class AlreadyExists(Refused):
         self.content = content
         self.why = why
         self.score = score
+        self.of = of
 
 
 class NearDuplicate(AlreadyExists):

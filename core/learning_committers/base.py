@@ -24,6 +24,7 @@ from core.domain.models import (
     Prepared,
     Reach,
     Relationship,
+    Scope,
     Snapshot,
     SubmitContext,
 )
@@ -70,9 +71,10 @@ class ItemCommitter:
             )
         item = await self._knowledge.get(self._kind, context.tenant_id, request.target_id)
         if item.agent_id != context.agent_id:
+            is_shared = item.scope is Scope.TENANT
             raise Refused(
                 Message("item.of_another_agent", kind=self._kind, id=item.id, agent=item.agent_id),
-                hint=Message("item.only_own"),
+                hint=hint_shared(item.agent_id) if is_shared else Message("item.only_own"),
             )
         return item
 
@@ -190,27 +192,38 @@ class Neighbours:
         context: SubmitContext,
         *,
         but: str,
-        user: str | None = None,
+        reach: Reach,
     ) -> Beside:
-        """Compare a text with the agent's own items of a kind, except the item `but`.
+        """Compare a text with the agent's items of a kind and the tenant's, except the item `but`.
 
-        Of items for one end user only those of `user`.
+        One for the whole tenant with those of all agents. Of items for one end user only those of
+        the user it is for.
         """
         given = context.compared or Compared()
-        nearby = Nearby() if given.is_all else await self._nearby(kind, text, context, user)
-        own = [
-            item for item in nearby.items if item.id != but and item.agent_id == context.agent_id
-        ]
-        found = {item.id: item for item in (*own, *given.items)}
-        return Beside(compare(text, [_known(item) for item in found.values()]), nearby.seen)
+        nearby = Nearby() if given.is_all else await self._nearby(kind, text, context, reach)
+        found = {item.id: item for item in (*nearby.items, *given.items) if item.id != but}
+        known = [_known(item, context.agent_id) for item in found.values()]
+        return Beside(compare(text, known), nearby.seen)
 
-    async def _nearby(
-        self, kind: Kind, text: str, context: SubmitContext, user: str | None
+    async def _nearby(self, kind: Kind, text: str, context: SubmitContext, reach: Reach) -> Nearby:
+        nearby = await self._near(kind, text, context, context.agent_id, reach.user)
+        if reach.scope is not Scope.TENANT:
+            return nearby
+        everyones = await self._near(kind, text, context, None, None)
+        return nearby.model_copy(update={"items": (*nearby.items, *everyones.items)})
+
+    async def _near(
+        self,
+        kind: Kind,
+        text: str,
+        context: SubmitContext,
+        agent_id: str | None,
+        user: str | None,
     ) -> Nearby:
         return await self._search.near(
             text,
             tenant_id=context.tenant_id,
-            agent_id=context.agent_id,
+            agent_id=agent_id,
             kind=kind,
             limit=COMPARED,
             user=user,
@@ -255,17 +268,17 @@ def warnings_beside(
             shown = COMPARED if says_unrelated(request) else SHOWN
             raise _refused(kind, in_the_way, shown)
     told = said_of_near(request)
-    return tuple(
-        Message(
-            "near.item",
-            kind=kind,
-            id=evidence.known.id,
-            name=evidence.known.name,
-            why=evidence.why,
-            told=told,
-        )
-        for evidence in _warned_of(request, near)
-    )
+    return tuple(_warning(kind, evidence, told) for evidence in _warned_of(request, near))
+
+
+def _warning(kind: Kind, found: Evidence, told: str) -> Message:
+    known = found.known
+    named = {"kind": kind, "id": known.id, "name": known.name, "why": found.why, "told": told}
+    if not known.of:
+        return Message("near.item", **named)
+    if known.is_shared:
+        return Message("near.item_of_tenant", agent=known.of, **named)
+    return Message("near.item_of_agent", agent=known.of, **named)
 
 
 def _holds_otherwise(request: ChangeRequest, known: Known, reach: Reach) -> bool:
@@ -298,23 +311,37 @@ def _warned_of(request: ChangeRequest, near: Sequence[Evidence]) -> Sequence[Evi
 def _in_the_way(
     request: ChangeRequest, near: Sequence[Evidence], context: SubmitContext
 ) -> list[Evidence]:
-    """Return the near items that a CREATE is not excused from.
+    """Return the near items that a CREATE is not excused from, the agent's own first.
 
     UNRELATED with a reason excuses items the run was shown (a caller without a run is assumed to
     know the nearest), items the reason names, and items that name someone or something else. It
-    does not cover items added later.
+    does not cover items added later. Beside what another agent wrote for the tenant any other
+    relationship does too, as this agent cannot change it; what others keep for themselves is only
+    told to the reviewer.
     """
-    if not says_unrelated(request):
-        return [*near]
     nearest = frozenset(evidence.known.id for evidence in near[:SHOWN])
     shown = (nearest if context.shown is None else context.shown) - context.unjudged
-    return [
+    found = [
         evidence
         for evidence in near
-        if evidence.known.id not in shown
-        and evidence.known.id not in request.reason
-        and not evidence.is_about_another
+        if (evidence.known.is_shared or not evidence.known.of)
+        and not (
+            _may_excuse(request, evidence)
+            and (
+                evidence.known.id in shown
+                or evidence.known.id in request.reason
+                or evidence.is_about_another
+            )
+        )
     ]
+    return sorted(found, key=lambda evidence: bool(evidence.known.of))
+
+
+def _may_excuse(request: ChangeRequest, near: Evidence) -> bool:
+    if not near.known.of:
+        return says_unrelated(request)
+    is_said = request.relationship not in {None, Relationship.DUPLICATE}
+    return is_said and bool(request.reason.strip())
 
 
 def _refused(kind: Kind, in_the_way: Sequence[Evidence], shown: int) -> NearDuplicate:
@@ -333,18 +360,28 @@ def _refused(kind: Kind, in_the_way: Sequence[Evidence], shown: int) -> NearDupl
 
 def _told(kind: Kind, evidence: Evidence) -> NearDuplicate:
     known = evidence.known
+    hint = Message("near.hint", argument=kind.argument, id=known.id)
     return NearDuplicate(
         Message("near.says_nearly_this", kind=kind, id=known.id, name=known.name, why=evidence.why),
         item_id=known.id,
         name=known.name,
         content=known.text,
-        hint=Message("near.hint", argument=kind.argument, id=known.id),
+        hint=hint_shared(known.of) if known.of else hint,
         why=evidence.why,
         score=evidence.similarity,
         valid_until=known.reach.valid_until,
+        of=known.of,
     )
 
 
-def _known(item: KnownText) -> Known:
+def hint_shared(agent_id: str) -> Message:
+    """Return what another agent can do about what `agent_id` wrote for the whole tenant."""
+    return Message("near.hint_shared", agent=agent_id)
+
+
+def _known(item: KnownText, agent_id: str) -> Known:
+    of = item.agent_id if item.agent_id and item.agent_id != agent_id else ""
+    is_shared = item.scope is Scope.TENANT
     reach = Reach(valid_until=item.valid_until, scope=item.scope, user=item.user)
-    return Known(item.id, item.name, item.content, item.kind, item.closeness, reach)
+    told = (item.id, item.name, item.content, item.kind, item.closeness)
+    return Known(*told, reach=reach, of=of, is_shared=is_shared)

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from core.domain.errors import AlreadyExists, Refused
+from core.domain.errors import AlreadyExists, NotFound, Refused
 from core.domain.hashing import memory_name
 from core.domain.messages import Message
 from core.domain.models import (
@@ -238,6 +238,9 @@ class MemoryCommitter(ItemCommitter):
             # With nothing new it is a change without effect, whatever the wording.
             after = known if reach == same.reach else _state(same.content, reach)
             return self._prepared(same, Operation.UPDATE, after)
+        shared = await self._known_to_all(beside, context, reach)
+        if shared is not None:
+            return self._prepared(shared, Operation.UPDATE, snapshot(shared))
         warnings = warnings_beside(request, Kind.MEMORY, beside.near, context, reach)
         prepared = self._created(await self._new_id(request, context, "mem"), _state(text, reach))
         seen = None if is_lesson else _mark(request, beside)
@@ -270,7 +273,21 @@ class MemoryCommitter(ItemCommitter):
         return item
 
     async def _beside(self, text: str, context: SubmitContext, reach: Reach, *, but: str) -> Beside:
-        return await self._neighbours.of_text(Kind.MEMORY, text, context, but=but, user=reach.user)
+        return await self._neighbours.of_text(Kind.MEMORY, text, context, but=but, reach=reach)
+
+    async def _known_to_all(
+        self, beside: Beside, context: SubmitContext, reach: Reach
+    ) -> KnowledgeItem | None:
+        """Return what another agent wrote for the tenant if it says exactly this for as long."""
+        for found in beside.found:
+            if found.is_exact and found.known.of and found.known.is_shared:
+                try:
+                    item = await self._knowledge.get(Kind.MEMORY, context.tenant_id, found.known.id)
+                except NotFound:  # deleted since the search
+                    continue
+                if item.scope is Scope.TENANT and _holds_as_long(item.reach, reach):
+                    return item
+        return None
 
     async def _same(self, text: str, context: SubmitContext, reach: Reach) -> KnowledgeItem | None:
         if context.compared is not None and context.compared.is_all:
@@ -363,6 +380,12 @@ def _end_stays(item: KnowledgeItem, request: MemoryRequest, reach: Reach) -> tup
         return ()
     until = reach.valid_until.isoformat()
     return (Message("memory.end_stays", id=item.id, until=until),)
+
+
+def _holds_as_long(known: Reach, new: Reach) -> bool:
+    if known.valid_until is None:
+        return True
+    return new.valid_until is not None and new.valid_until <= known.valid_until
 
 
 def _changed(item: KnowledgeItem, request: MemoryRequest) -> tuple[str, ...]:

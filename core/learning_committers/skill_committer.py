@@ -32,6 +32,7 @@ from core.domain.models import (
     Lister,
     MergeMode,
     Operation,
+    Origin,
     Prepared,
     Receipt,
     Relationship,
@@ -400,13 +401,15 @@ class SkillCommitter:
     ) -> Prepared:
         """Prepare a deletion; refused until the request names the skills whose references break.
 
-        What other agents list too is taken off this one's list, unless it is to go for all.
+        What other agents list too is taken off this one's list, unless it is to go for all. A
+        person who asks for that is warned of those references, as it waits anyway.
         """
         assert base is not None
         others = await self._others(base.name, context)
         if others and not request.for_all:
             return await self._taken_off(base.name, context, others)
-        named = request.related_skill_ids
+        is_persons = bool(others) and context.origin is Origin.PERSON
+        named = None if is_persons else request.related_skill_ids
         warnings = await self._ties.require_deletable(base.name, context.tenant_id, named)
         prepared = prepared_change(request.operation, base, None, warnings)
         return prepared.model_copy(update={"listed_by": _listers(others)})

@@ -154,14 +154,14 @@ class SkillTies:
         return tuple(_few(await self._broken(name, tenant_id, gone)))
 
     async def require_deletable(
-        self, name: str, tenant_id: str, named: Collection[str]
+        self, name: str, tenant_id: str, named: Collection[str] | None
     ) -> tuple[str, ...]:
         """Return the warnings of a deletion. Raises Refused while skills not `named` refer to it.
 
-        `named` are the dependants that the request acknowledges.
+        `named` are the dependants that the request acknowledges, None for all.
         """
         found = await self._dependants(name, tenant_id, lambda _: True)
-        unnamed = [skill for skill in found if skill not in named]
+        unnamed = [skill for skill in found if named is not None and skill not in named]
         if unnamed:
             said = joined(_few([_refers(*entry) for entry in found.items()]))
             raise Refused(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from core.domain.errors import NotFound, Repeated, Stale
 from core.domain.hashing import name_key, same_key, state_hash
 from core.domain.messages import Message
-from core.domain.models import Change, FileRef, HistoryRecord, Kind, KnowledgeItem, Snapshot
+from core.domain.models import Change, FileRef, HistoryRecord, Kind, KnowledgeItem, Scope, Snapshot
 from core.knowledge.duplicates.repeats import repeats
 from core.knowledge.history import absent, stood
 
@@ -72,7 +72,7 @@ class MemoryKnowledge:
     async def some(
         self, kind: Kind, tenant_id: str, agent_id: str, *, since: datetime | None, limit: int
     ) -> Sequence[KnowledgeItem]:
-        own = self._own(kind, tenant_id, agent_id)
+        own = self._for(kind, tenant_id, agent_id)
         newer = [i for i in own if since is None or (i.valid_from or since) > since]
         return newer[:limit]
 
@@ -147,7 +147,7 @@ class MemoryKnowledge:
         """Raise Repeated if another run has written the same since the change was prepared."""
         if change.after is None or change.seen is None:
             return
-        for item in self._own(change.kind, change.tenant_id, change.agent_id):
+        for item in self._for(change.kind, change.tenant_id, change.agent_id):
             is_newer = self._rows.index(item) >= change.seen and item.id != change.target_id
             if is_newer and repeats(change, item.content):
                 raise Repeated(
@@ -179,6 +179,15 @@ class MemoryKnowledge:
             item
             for item in self._open()
             if (item.kind, item.tenant_id, item.agent_id) == (kind, tenant_id, agent_id)
+        ]
+
+    def _for(self, kind: Kind, tenant_id: str, agent_id: str) -> Sequence[KnowledgeItem]:
+        """Return the agent's items and those for the whole tenant."""
+        return [
+            item
+            for item in self._open()
+            if (item.kind, item.tenant_id) == (kind, tenant_id)
+            and (item.agent_id == agent_id or item.scope is Scope.TENANT)
         ]
 
 

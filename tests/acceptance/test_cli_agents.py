@@ -150,3 +150,28 @@ def test_feedback_that_deletes_a_shared_skill_takes_it_off_one_list(home: Home) 
     assert home.ask("knowledge", "show", "refund", "--tenant", "t")["id"] == "refund"
     (record, *_) = home.items("history", "list")
     assert (record["knowledge_type"], record["operation"]) == ("AGENT_SKILLS", "UPDATE")
+
+
+def test_a_learnt_skill_is_asked_to_be_deleted_for_all(home: Home) -> None:
+    two_agents_and_two_skills(home)
+    remove = ("skill", "remove", "refund", "--tenant", "t")
+    assert home.fails(*remove, code=1)["message"] == "several agents have the skill 'refund': a, c"
+    held = home.ask(*remove, "--for-all")
+    assert held["status"] == "held"
+    assert "C (c)" in str(held["message"])
+    assert (listed(home, "a"), listed(home, "c")) == (["audit", "refund"], ["refund"])
+    assert home.ask("changes", "approve", str(held["change_id"]))["status"] == "applied"
+    assert (listed(home, "a"), listed(home, "c")) == (["audit"], [])
+    gone = home.fails(*remove, "--for-all", code=5)
+    assert gone["message"] == "there is no skill named 'refund'"
+
+
+def test_feedback_that_says_so_asks_to_delete_a_skill_for_all(home: Home) -> None:
+    two_agents_and_two_skills(home)
+    text = "refund 스킬은 이제 전사적으로 폐지됐어요. 모두에게서 삭제해 주세요"
+    assert home.call("feedback", "add", "--text", text, "--agent", "a", "--tenant", "t")[0] == 0
+    code, out, err = home.call("run", "--once", "--offline")
+    assert code == 0, out + err
+    (waits,) = home.items("changes", "list", "--status", "held")
+    assert (waits["kind"], waits["operation"], waits["target_id"]) == ("SKILL", "DELETE", "refund")
+    assert (listed(home, "a"), listed(home, "c")) == (["audit", "refund"], ["refund"])

@@ -78,6 +78,22 @@ async def test_an_agents_list_is_set_where_its_knowledge_is_shown(
     assert await listed(console, shop) == []
 
 
+async def test_a_skill_is_asked_to_be_deleted_for_all_and_waits(
+    console: Console, page: Page
+) -> None:
+    made = await shared_skill(console, page)
+    name, shop = str(made["target_id"]), f"{made['tenant_id']}-shop"
+    await page.goto(item_page(console, made))
+    await page.get_by_role("button", name="모두에게서 삭제").click()
+    title = f"{name} 스킬을 모든 에이전트에게서 삭제할까요?"
+    dialog = page.get_by_role("dialog", name=title)
+    await dialog.get_by_text(f"매장 담당 ({shop})").wait_for()
+    await dialog.get_by_role("button", name="삭제 요청").click()
+    await page.get_by_role("link", name="이 변경 보기").click()
+    await page.get_by_text("모두에게서 삭제됩니다").first.wait_for()
+    assert await listed(console, shop) == [name]
+
+
 async def test_who_may_only_read_sees_the_lists_and_no_button(console: Console, page: Page) -> None:
     made = await shared_skill(console, page)
     await page.context.clear_cookies()
@@ -85,3 +101,4 @@ async def test_who_may_only_read_sees_the_lists_and_no_button(console: Console, 
     await page.goto(item_page(console, made))
     await page.locator(".holder", has_text="매장 담당").wait_for()
     assert await page.get_by_role("button", name="목록에서 빼기").count() == 0
+    assert await page.get_by_role("button", name="모두에게서 삭제").count() == 0

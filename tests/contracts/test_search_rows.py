@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pytest
+
 from core.adapters.postgres.queries import Pool, connection, transaction
 from core.adapters.postgres.scoped_search import DEPTH, PostgresTaskMatches, ScopedSearch
 from core.adapters.postgres.search import (
@@ -16,8 +18,8 @@ from core.adapters.postgres.search import (
     refuse_repeated,
     refuse_skill_beside,
 )
-from core.domain.errors import Repeated, TargetBusy
-from core.domain.models import Agent, Change, Kind, Snapshot
+from core.domain.errors import DatabaseDown, Repeated, TargetBusy
+from core.domain.models import Agent, Change, Kind, Reach, Scope, Snapshot
 from core.domain.models.context import TaskMatch, TaskMeaning
 from core.domain.models.feedback import WORKER_AGENT
 from core.knowledge.search.documents import SearchDocument
@@ -273,7 +275,7 @@ async def test_words_are_counted_in_their_tenants_documents(pool: Pool) -> None:
         ).fetchall()
     newest = {row["item_id"]: row["revision"] for row in rows}
     assert marks == {
-        ("a", MEMORY): newest["m6"], ("b", MEMORY): newest["b"], (None, MEMORY): newest["s"],
+        ("a", MEMORY): newest["s"], ("b", MEMORY): newest["b"], (None, MEMORY): newest["s"],
         ("a", RULE): newest["r"], (None, RULE): 0,
     }  # fmt: skip
 
@@ -473,4 +475,20 @@ async def test_writers_of_one_agents_kind_wait_for_each_other(pool: Pool) -> Non
                     AND pid = pg_backend_pid()"""
         row = await (await first.execute(query)).fetchone()
         assert row is not None
-        assert row["held"] == 1
+        assert row["held"] == 2  # that of the agent, and a part of its tenant's
+
+
+async def test_who_writes_for_all_waits_for_every_agent(pool: Pool) -> None:
+    reach = Reach(scope=Scope.TENANT)
+    for_all = written(agent_id="b", after=Snapshot(content="x", name="x", reach=reach))
+
+    async def write() -> None:
+        async with transaction(pool) as other:
+            await other.execute("SET LOCAL lock_timeout = '50ms'")
+            await refuse_repeated(other, for_all)
+
+    async with transaction(pool) as first:
+        await refuse_repeated(first, written(seen=0))
+        with pytest.raises(DatabaseDown, match="too long for a lock"):
+            await write()
+    await write()

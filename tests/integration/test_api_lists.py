@@ -282,3 +282,33 @@ async def test_an_approval_goes_stale_once_another_agent_has_the_skill(api: Api)
     seen = {"seen": fresh["content_hash"]}
     assert (await api.call("POST", f"{path}/approve", seen, who=OF_T)).is_success
     assert await lists(api) == {"a": [], "b": []}
+
+
+async def test_a_person_asks_to_delete_a_skill_for_all(api: Api) -> None:
+    await with_skills(api)
+    path = "/v1/skills/refund"
+    tried = (await api.call("DELETE", f"{path}?dry_run=true", who=OF_T)).json()
+    assert tried["status"] == "prepared"
+    held = (await api.call("DELETE", path, who=OF_T)).json()
+    assert held["status"] == "held"
+    waiting = (await api.call("GET", f"/v1/changes/{held['change_id']}", who=OF_T)).json()
+    assert "it is also on the list of A (a), B (b)" in waiting["held"][0]
+    assert await lists(api) == {"a": ["refund"], "b": ["audit", "refund"]}
+    approve = f"/v1/changes/{held['change_id']}/approve"
+    seen = {"seen": waiting["content_hash"]}
+    assert (await api.call("POST", approve, seen, who=OF_T)).json()["status"] == "applied"
+    assert await lists(api) == {"a": [], "b": ["audit"]}
+    revert = f"/v1/changes/{held['change_id']}/revert"
+    assert (await api.call("POST", revert, {}, who=OF_T)).json()["status"] == "applied"
+    assert await lists(api) == {"a": ["refund"], "b": ["audit", "refund"]}
+
+
+async def test_a_skill_of_one_agent_waits_too_and_others_cannot_ask(api: Api) -> None:
+    await with_skills(api)
+    held = (await api.call("DELETE", "/v1/skills/audit", who=OF_T)).json()
+    assert held["status"] == "held"
+    assert (await api.call("DELETE", "/v1/skills/nope", who=OF_T)).status_code == 404
+    reader = one_of("t", Role.READ, Role.OPERATE, Role.SUBMIT)
+    assert (await api.call("DELETE", "/v1/skills/refund", who=reader)).status_code == 403
+    stranger = one_of("u", *Role)
+    assert (await api.call("DELETE", "/v1/skills/refund", who=stranger)).status_code == 404

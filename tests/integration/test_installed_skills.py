@@ -209,14 +209,14 @@ async def test_a_skill_that_is_installed_goes_on_another_list_and_off_it(
         with pytest.raises(Refused, match="another 'pay' is installed"):
             await installer.install(place, agent="b")
         with pytest.raises(Refused) as several:
-            await installer.remove("pay", agent=None, for_all=False)
+            await installer.remove("pay", agent=None)
         assert "a, b" in several.value.message
         with pytest.raises(NotFound):
-            await installer.remove("ship", agent="a", for_all=False)
-        assert (await installer.remove("pay", agent="b", for_all=False)).status.is_outcome
+            await installer.remove("ship", agent="a")
+        assert (await installer.remove("pay", agent="b")).status.is_outcome
         assert (await app.stores.agents.get("t", "b")).skills == ()
         assert await app.stores.skills.read("pay", "t") is not None
-        gone = await installer.remove("pay", agent=None, for_all=False)
+        gone = await installer.remove("pay", agent=None)
         assert gone.status is ReceiptStatus.APPLIED
         assert await app.stores.skills.read("pay", "t") is None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.decision_table import parse_xml, search_text
-from core.domain.models import Hit, Kind, Nearby
+from core.domain.models import Hit, Kind, KnownText, Nearby, Scope
 from core.domain.ports import SkillStore
 from core.knowledge.search.documents import SearchDocument
 from core.testing.knowledge import MemoryKnowledge
@@ -51,7 +51,15 @@ class KnowledgeSearch:
         found = await index.near(
             text, tenant_id=tenant_id, agent_id=agent_id, kind=kind, limit=limit
         )
-        return found.model_copy(update={"seen": seen})
+        items = tuple([await self._as_stands(one, tenant_id) for one in found.items])
+        return found.model_copy(update={"seen": seen, "items": items})
+
+    async def _as_stands(self, found: KnownText, tenant_id: str) -> KnownText:
+        if found.kind is Kind.SKILL:
+            return found
+        item = await self._knowledge.get(found.kind, tenant_id, found.id)
+        reach = {"agent_id": item.agent_id, "scope": item.scope, "valid_until": item.valid_until}
+        return found.model_copy(update=reach)
 
     async def refresh(self, tenant_id: str) -> None:
         """Do nothing: every query indexes everything."""
@@ -67,7 +75,7 @@ class KnowledgeSearch:
                 tenant_id=item.tenant_id,
                 kind=item.kind,
                 item_id=item.id,
-                agent_id=item.agent_id,
+                agent_id=None if item.scope is Scope.TENANT else item.agent_id,
                 name=item.name,
                 content=search_text(parse_xml(item.content)) if is_rule else item.content,
             )

@@ -137,7 +137,9 @@ async def test_a_list_is_shown_with_who_else_has_what_is_on_it_and_edited() -> N
     for name in ("pay", "ship"):
         await world.learn(skill(name, f"# {name}\n\n1. {name} it.\n", about=f"{name} {name}."))
     await world.learn(listed("pay", "ship"), agent_id="b")
-    lists = SkillLists(agents=world.agents, gate=world.gate, new_id=lambda: str(world.told()))
+    lists = SkillLists(
+        agents=world.agents, skills=world.store, gate=world.gate, new_id=lambda: str(world.told())
+    )
     agent = await world.agents.get("t", "a")
     await lists.edit(agent, ListEdit.SET, ["pay", "pay"], "kim")
     agent = await world.agents.get("t", "a")
@@ -189,7 +191,12 @@ class Proposed:
     @property
     def proposals(self) -> Proposals:
         ids = map(str, itertools.count(len(self.world.log.changes)))
-        lists = SkillLists(agents=self.world.agents, gate=self.world.gate, new_id=lambda: next(ids))
+        lists = SkillLists(
+            agents=self.world.agents,
+            skills=self.world.store,
+            gate=self.world.gate,
+            new_id=lambda: next(ids),
+        )
         return Proposals(
             effects=cast("Effects", self),
             knowledge=self.world.knowledge,

@@ -9,6 +9,7 @@ import pytest
 
 from core.changes.installing.fetching import Fetching, Wanted
 from core.changes.installing.installer import Chosen, Done, Installer
+from core.changes.skill_lists import SkillLists
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.hashing import sha256
 from core.domain.models import (
@@ -327,16 +328,16 @@ async def test_a_skill_is_taken_off_a_list_and_deleted_with_the_last_of_them(
     await tenant.install("b")
     remove = tenant.installer().remove
     with pytest.raises(NotFound) as none:
-        await remove("ship", agent="a", for_all=False)
+        await remove("ship", agent="a")
     assert none.value.hint
     with pytest.raises(Refused) as several:
-        await remove("pay", agent=None, for_all=False)
+        await remove("pay", agent=None)
     assert "a, b" in several.value.message
-    off = await remove("pay", agent="b", for_all=False)
+    off = await remove("pay", agent="b")
     assert off.status.is_outcome
     assert await lists(tenant) == {"a": ("pay",), "b": ()}
     assert (tenant.last().origin, tenant.last().agent_id) == (Origin.PERSON, "b")
-    gone = await remove("pay", agent=None, for_all=False)
+    gone = await remove("pay", agent=None)
     assert (gone.operation, gone.kind) == (Operation.DELETE, Kind.SKILL)
     assert tenant.last().agent_id == "a"
     assert await tenant.world.store.read("pay", "t") is None
@@ -345,9 +346,14 @@ async def test_a_skill_is_taken_off_a_list_and_deleted_with_the_last_of_them(
 async def test_a_skill_is_deleted_for_all_once_a_person_has_said_so(tenant: Installing) -> None:
     await tenant.install()
     await tenant.install("b")
-    receipt = await tenant.installer().remove("pay", agent=None, for_all=True, cuts_off=("ship",))
+    world = tenant.world
+    lists_of = SkillLists(
+        agents=world.agents, skills=world.store, gate=world.gate, new_id=lambda: "d"
+    )
+    receipt = await lists_of.delete_for_all("t", "pay", "kim")
     assert (receipt.status, tenant.last().agent_id) == ("held", "")
+    assert [one.id for one in tenant.last().listed_by] == ["a", "b"]
     asked = tenant.last().request
     assert isinstance(asked, SkillRequest)
-    assert (asked.for_all, asked.related_skill_ids) == (True, ("ship",))
-    assert "pay" in asked.reason
+    assert asked.for_all
+    assert asked.reason.code == "skill.deletion_by"  # type: ignore[attr-defined]

@@ -43,9 +43,9 @@ from core.skills.library import look_into
 async def newest_revision(
     conn: Connection, tenant_id: str, agent_id: str | None, kind: Kind
 ) -> int:
-    """Return the newest revision of an agent's documents of a kind, 0 if there are none.
+    """Return the newest revision of documents of a kind, 0 if there are none.
 
-    Without an agent, of those that the tenant shares.
+    Of those that the tenant shares and, with an agent, of its own.
     """
     params = {"tenant_id": tenant_id, "agent_id": agent_id, "kind": kind}
     found = await (await conn.execute(sql("neighbours.newest"), params)).fetchone()
@@ -94,7 +94,17 @@ async def lock_skills(conn: Connection, tenant_id: str) -> None:
 
     So the revisions of skills appear in order, and none is listed while it is deleted.
     """
-    params = {"tenant_id": tenant_id, "agent_id": "", "kind": Kind.SKILL}
+    await lock_writers(conn, tenant_id, Kind.SKILL, "")
+
+
+async def lock_writers(
+    conn: Connection, tenant_id: str, kind: Kind, agent_id: str, *, is_shared: bool = False
+) -> None:
+    """Serialise the writers of an agent's knowledge of a kind until the transaction ends.
+
+    One that is shared by the tenant, with the writers of all its agents.
+    """
+    params = {"tenant_id": tenant_id, "agent_id": agent_id, "kind": kind, "is_shared": is_shared}
     await conn.execute(sql("neighbours.lock"), params)
 
 
@@ -106,7 +116,8 @@ async def _lock(conn: Connection, change: Change) -> dict[str, object]:
         "agent_id": owner,
         "kind": change.kind,
     }
-    await conn.execute(sql("neighbours.lock"), params)
+    is_shared = change.is_for_tenant
+    await lock_writers(conn, change.tenant_id, change.kind, owner, is_shared=is_shared)
     return params
 
 

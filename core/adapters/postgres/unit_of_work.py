@@ -25,6 +25,7 @@ from core.adapters.postgres.search import (
     index_document,
     index_new,
     lock_skills,
+    lock_writers,
     refuse_repeated,
 )
 from core.decision_table import read_xml, search_text
@@ -39,7 +40,6 @@ from core.domain.models import (
     Kind,
     RestoreRequest,
     RunEvent,
-    Scope,
     Snapshot,
 )
 from core.domain.observers import nowhere
@@ -170,11 +170,11 @@ async def item_put(conn: Connection, change: Change) -> AsyncIterator[None]:
     Raises Stale, at the first answer to the block or at its end; the caller commits.
     """
     block = "create" if change.before is None else "supersede" if change.after else "end"
-    shared = change.after is not None and change.after.reach.scope is Scope.TENANT
+    owner = None if change.is_for_tenant else change.agent_id
     try:
         written = await conn.execute(sql(f"knowledge.{block}"), version_row(change))
         is_new = change.before is None
-        await put_document(conn, change, None if shared else change.agent_id, is_new=is_new)
+        await put_document(conn, change, owner, is_new=is_new)
         yield
         done = await written.fetchone()
     except pg.UniqueViolation as error:
@@ -321,9 +321,9 @@ def _alike(documents: Iterable[SearchDocument]) -> Iterable[Sequence[SearchDocum
 
 async def _lock(conn: Connection, changes: Sequence[Change]) -> None:
     """Serialise writers of each agent's knowledge; in one order, so that two sets cannot block."""
-    for tenant_id, kind, agent_id in sorted({*map(_owner, changes)}):
-        params = {"tenant_id": tenant_id, "kind": kind, "agent_id": agent_id}
-        await conn.execute(sql("neighbours.lock"), params)
+    shared = {(change.tenant_id, change.kind) for change in changes if change.is_for_tenant}
+    for owner in sorted({*map(_owner, changes)}):
+        await lock_writers(conn, *owner, is_shared=owner[:2] in shared)
 
 
 async def _refuse_taken(conn: Connection, changes: Sequence[Change]) -> None:
@@ -349,12 +349,11 @@ def _owner(change: Change) -> tuple[str, Kind, str]:
 
 def _document(change: Change) -> SearchDocument:
     assert change.after is not None
-    shared = change.after.reach.scope is Scope.TENANT
     return SearchDocument(
         tenant_id=change.tenant_id,
         kind=change.kind,
         item_id=change.target_id,
-        agent_id=None if shared else change.agent_id,
+        agent_id=None if change.is_for_tenant else change.agent_id,
         name=change.after.name,
         content=change.after.content,
         files=(),

@@ -9,7 +9,7 @@ from core.agent.loop.deps import ReactDeps
 from core.decision_table import parse_xml, search_text
 from core.domain.errors import NotFound, RuleInvalid
 from core.domain.messages import Message, joined
-from core.domain.models import Hit, Kind, KnowledgeItem, Receipt, ReceiptStatus
+from core.domain.models import Hit, Kind, KnowledgeItem, Receipt, ReceiptStatus, Scope
 from core.domain.text import shorten
 from core.knowledge.duplicates import CLASHES, Evidence, Known, evidence, sentences
 
@@ -65,9 +65,11 @@ def refused(unlike: Unlike) -> Receipt:
     known = unlike.found.known
     named = {"kind": unlike.kind, "id": known.id, "name": known.name}
     hint = Message("near.hint_duplicate", argument=unlike.kind.argument, id=known.id)
+    if known.of:
+        hint = Message("near.hint_shared", agent=known.of)
     excerpt = shorten(known.text, EXCERPT_CHARS)
     score = round(unlike.found.similarity, 3)
-    hit = Hit(**named, excerpt=excerpt, score=score, why=unlike.why)
+    hit = Hit(**named, excerpt=excerpt, score=score, why=unlike.why, agent_id=known.of or None)
     return Receipt(
         status=ReceiptStatus.REFUSED,
         message=joined([Message("near.differs", **named, why=unlike.why), hint], ". "),
@@ -103,20 +105,22 @@ async def _items(claim: Claim, deps: ReactDeps) -> Sequence[Item]:
         limit=deps.search_limit,
     )
     named = [hit for hit in hits if hit.id in claim.reason]
-    read = [await _read(hit, claim.tenant_id, deps) for hit in named or hits]
+    read = [await _read(hit, claim, deps) for hit in named or hits]
     return [(*item, bool(named)) for item in read if item is not None]
 
 
-async def _read(hit: Hit, tenant_id: str, deps: ReactDeps) -> tuple[Kind, Known] | None:
+async def _read(hit: Hit, claim: Claim, deps: ReactDeps) -> tuple[Kind, Known] | None:
     if hit.kind is Kind.SKILL:
-        bundle = await deps.skills.read(hit.id, tenant_id)
+        bundle = await deps.skills.read(hit.id, claim.tenant_id)
         text = bundle.document if bundle else hit.excerpt
     else:
         try:
-            text = _text(await deps.knowledge.get(hit.kind, tenant_id, hit.id))
+            text = _text(await deps.knowledge.get(hit.kind, claim.tenant_id, hit.id))
         except NotFound:
             text = hit.excerpt
-    return hit.kind, Known(hit.id, hit.name, text, hit.kind)
+    is_shared = hit.scope is Scope.TENANT
+    of = hit.agent_id if is_shared and hit.agent_id not in {None, claim.agent_id} else None
+    return hit.kind, Known(hit.id, hit.name, text, hit.kind, of=of or "", is_shared=is_shared)
 
 
 def _text(item: KnowledgeItem) -> str:

@@ -10,6 +10,8 @@ It compares the two as shown in the refusal, and acts on the first difference th
 6. else UPDATE, EXTEND: no word of either is lost
 
 An UPDATE that is refused since the item holds for another time or for others is a CREATE beside it.
+What another agent wrote for the whole tenant it cannot change: it CREATEs beside that, with the
+relationship.
 """
 
 from __future__ import annotations
@@ -35,17 +37,21 @@ def settle(view: View, content: str, hits: Sequence[JsonValue], *, ends: bool = 
     names, numbers = _sides(found, "name"), _sides(found, "number")
     if found.is_exact:
         return no_action(view, "duplicate", "known", f"MEMORY {item_id}")
-    ends_alike = ends is bool(hit.get("valid_until"))
-    if ends_alike and differ_in_one_slot(found, content, str(hit["excerpt"])):
+    is_own, ends_alike = not hit.get("agent_id"), ends is bool(hit.get("valid_until"))
+    if is_own and ends_alike and differ_in_one_slot(found, content, str(hit["excerpt"])):
         why = reason(view, "near_memory", item_id)
         return _update(item_id, content, why, "REPLACE", "SUPERSEDES")
     if _is_about_another(names, numbers):
         about = f"{', '.join(names[0])} / {', '.join(names[1])}".strip(" /")
-        return _create(content, reason(view, "unrelated", f"{ids}: {about}"))
-    if not ends_alike:
+        return _create(content, reason(view, "unrelated", f"{ids}: {about}"), "UNRELATED")
+    if is_own and not ends_alike:
         return beside(view, content, ids)
     clashes = [d for d in found.differs if d.what in CLASHES and not _adds(d)]
-    if any(d.what != "number" or all((d.new, d.known)) for d in clashes):
+    is_against = any(d.what != "number" or all((d.new, d.known)) for d in clashes)
+    if not is_own:
+        relationship = "CONFLICTS" if is_against else "EXTENDS"
+        return _create(content, reason(view, "beside_tenant", ids), relationship)
+    if is_against:
         why = reason(view, "near_memory", item_id)
         return _update(item_id, content, why, "REPLACE", "SUPERSEDES")
     return _update(item_id, content, reason(view, "adds", item_id), "EXTEND", "EXTENDS")
@@ -72,7 +78,7 @@ def beside(view: View, content: str, ids: str) -> Call:
     return _create(words, reason(view, "for_a_time", ids), "EXCEPTION")
 
 
-def _create(content: str, why: str, relationship: str = "UNRELATED") -> Call:
+def _create(content: str, why: str, relationship: str) -> Call:
     args: Data = {"operation": "CREATE", "content": content, "relationship": relationship}
     return "commit_to_memory", args | {"reason": why}
 

@@ -7,7 +7,7 @@ told ("당분간", "축제까지"), or of one of several sentences, has none, an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 
 from pydantic import JsonValue
@@ -45,6 +45,17 @@ _FOR_ALL = re.compile(
     r"|departments)) (?:should|must|has to|have to|needs? to|is to|are to|please)\b"
     r"|\b(?:meant|this is|applies|holds) (?:for|to) (?:everyone|everybody|all (?:staff|employees))"
     r"\b",
+    re.IGNORECASE,
+)
+_FROM_ALL = re.compile(
+    r"전사(?:적|에서|에 걸쳐|\s)|모두에게|모든 (?:팀|부서|직원|사람)|전 (?:직원|사원|부서)|전체에서"
+    r"|\b(?:organi[sz]ation|tenant)[- ]?wide\b|\bacross the (?:company|organi[sz]ation)\b"
+    r"|\b(?:for|from) (?:everyone|everybody|all teams)\b",
+    re.IGNORECASE,
+)
+_NOBODY = re.compile(
+    r"(?:아무도|누구도)[^.!?]{0,30}(?:않|안 |못|말)"
+    r"|\b(?:nobody|no one)\b[^.!?]{0,30}\b(?:may|must|should|is to|uses?|needs?|does)\b",
     re.IGNORECASE,
 )
 _SPAN_ALONE = re.compile(
@@ -102,3 +113,9 @@ def left_open(text: str, stated: dict[str, JsonValue], *, is_new: bool) -> Itera
         yield "open_end"
     if is_new and not stated.get("scope"):
         yield "open_user" if _FOR_USER.search(text) else "open_scope"
+
+
+def goes_for_all(text: str, asking: Iterable[str]) -> bool:
+    """Whether a text withdraws something for everybody; `asking` are its clauses that withdraw."""
+    is_said = any(_FOR_ALL.search(clause) or _FROM_ALL.search(clause) for clause in asking)
+    return is_said or _NOBODY.search(text) is not None

@@ -67,6 +67,10 @@ REASONS: dict[str, tuple[str, str]] = {
         "it adds to what is known of the same subject",
         "같은 대상에 대해 아는 내용에 더합니다",
     ),
+    "beside_tenant": (
+        "another agent wrote the near item for the whole tenant, so this one is told beside it",
+        "비슷한 항목은 다른 에이전트가 테넌트 전체에 적은 것이어서 따로 적습니다",
+    ),
     "unrelated": (
         "the near item is about somebody or something else",
         "비슷한 항목은 다른 대상에 관한 것입니다",

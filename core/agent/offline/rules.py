@@ -32,6 +32,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from core.agent.offline.edits import edited_table, instead_of, mode_of
+from core.agent.offline.reach import goes_for_all
 from core.agent.offline.reasons import STAND_IN, noted
 from core.agent.offline.tables import Row, new_table, rows_of
 from core.agent.offline.text import (
@@ -301,11 +302,8 @@ class View:
         return None
 
     def best(self, *kinds: str, at_least: float = LIKE) -> Related | None:
-        """Return the related item of these kinds that the text names, or else the most similar
-        one, if similar enough.
-        """
-        named = self.named(*kinds)
-        if named is not None:
+        """Return the item of these kinds that the text names, or the most similar one, if it is."""
+        if (named := self.named(*kinds)) is not None:
             return named
         usable = [hit for hit in self.related if hit.kind in kinds and hit.is_own]
         best = max(usable, key=lambda hit: hit.like(self.text), default=None)
@@ -362,7 +360,11 @@ def _deleted(view: View) -> Call | None:
     near = (hit for hit in view.related if hit.kind in kinds and hit.is_own)
     hit = view.named(*kinds) or next((hit for hit in near if is_about(view.text, hit)), None)
     if hit is not None:
-        return _on(hit, "DELETE", reason(view, "withdrawn"))
+        asking = (c for c in clauses(view.whole) if has(c, Cue.DELETE) or _asks(c))
+        is_for_all = hit.kind == "SKILL" and goes_for_all(view.whole, asking)
+        return _on(
+            hit, "DELETE", reason(view, "withdrawn"), **({"for_all": True} if is_for_all else {})
+        )
     return no_action(view, "unclear", "nowhere") if asked else None
 
 

@@ -187,6 +187,7 @@ def exists_receipt(kind: Kind, operation: Operation, error: AlreadyExists) -> Re
             name=found.name,
             excerpt=found.content[:EXCERPT_CHARS],
             score=found.score,
+            agent_id=found.of or None,
             why=found.why,
             valid_until=found.valid_until,
         )

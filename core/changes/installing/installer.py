@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from core.changes.gate.change_gate import ChangeGate
 from core.changes.installing.fetching import ANYTHING, Fetching, Offer, Wanted
 from core.changes.installing.merging import merged_skill
+from core.changes.skill_lists import require_skill
 from core.changes.steps import StoredStates
 from core.domain.errors import InvalidInput, NotFound, Refused
 from core.domain.input_formats.agents import tenants_by_agent
@@ -141,16 +142,15 @@ class Installer:
         return await self._upgraded(one, offer, chosen)
 
     async def remove(
-        self, name: str, *, agent: str | None, for_all: bool, cuts_off: Sequence[str] = ()
+        self, name: str, *, agent: str | None, cuts_off: Sequence[str] = ()
     ) -> Receipt:
         """Take a skill off an agent's list; delete it where no other agent has it.
 
-        Raises NotFound if it is not installed; Refused if others have it and none is named.
+        Raises NotFound if there is none; Refused if several have it and none is named.
         """
-        if await self._standing(name) is None:
-            raise NotFound(Message("installed.none", name=name), hint=Message("see.installed"))
+        await require_skill(self.skills, name, self.tenant_id)
         having = [one.id for one in await self.agents.having(self.tenant_id, name)]
-        if agent is None and len(having) > 1 and not for_all:
+        if agent is None and len(having) > 1:
             raise Refused(
                 Message("installed.of_several", name=name, agents=", ".join(having)),
                 hint=Message("installed.hint_several"),
@@ -159,7 +159,6 @@ class Installer:
             operation=Operation.DELETE,
             target_id=name,
             related_skill_ids=tuple(cuts_off),
-            for_all=for_all,
             reason=Message("installed.removed", name=name),
         )
         whose = agent or (having[0] if len(having) == 1 else "")

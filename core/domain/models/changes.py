@@ -117,9 +117,10 @@ class KnownText(Model):
 class Nearby(Model):
     """What is known near a text, best first, and the newest revision that was searched.
 
-    `seen` is the newest revision of a document of the agent and kind when the search began, 0 if
-    there was none; each document written later, new or changed, gets a higher one. Documents of one
-    agent and kind are recorded one after another, so none can appear below it.
+    `seen` is the newest revision of a document of the kind, of the agent or the whole tenant, when
+    the search began, 0 if there was none; each written later, new or changed, gets a higher one.
+    Documents of one agent and kind are recorded one after another, and none beside one of the whole
+    tenant, so none can appear below it.
     """
 
     items: tuple[KnownText, ...] = ()
@@ -296,6 +297,11 @@ class Change(Model):
     def listed_by(self) -> tuple[Lister, ...]:
         """The other agents that listed the skill whose deletion was asked for."""
         return self.request.listed_by if self.request else ()
+
+    @property
+    def is_for_tenant(self) -> bool:
+        """Whether it leaves something for the whole tenant."""
+        return self.after is not None and self.after.reach.scope is Scope.TENANT
 
     @property
     def deletes_for_all(self) -> bool:

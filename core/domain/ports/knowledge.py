@@ -72,7 +72,10 @@ class Knowledge(Protocol):
     async def some(
         self, kind: Kind, tenant_id: str, agent_id: str, *, since: datetime | None, limit: int
     ) -> Sequence[KnowledgeItem]:
-        """Return the agent's current items in no order, up to a limit; those since a time."""
+        """Return the agent's current items and the tenant's in no order, up to a limit.
+
+        With `since` only those from after that time.
+        """
 
     async def versions(self, kind: Kind, tenant_id: str, item_id: str) -> Sequence[KnowledgeItem]:
         """Return all versions, oldest first, each with its period of validity. Raises NotFound.
@@ -168,8 +171,8 @@ class Ranking(Protocol):
     ) -> Nearby:
         """Return the items of one kind most similar to `text` with their texts, best first.
 
-        `seen` is the newest revision of a document of this agent and kind (for skills, of the
-        tenant); anything written later, new or changed, is above it.
+        `seen` is the newest revision of a document of this kind, of the agent or of the whole
+        tenant; anything written later, new or changed, is above it.
         """
 
     async def refresh(self, tenant_id: str) -> None:

@@ -32,6 +32,7 @@ from core.entrypoints.api.routes import (
     overview,
     runs,
     search,
+    skills,
     use,
 )
 from core.entrypoints.api.sessions import bearer
@@ -48,6 +49,7 @@ ROUTERS = (
     runs.router,
     knowledge.router,
     search.router,
+    skills.router,
     use.router,
     context.router,
     graph.router,

@@ -114,6 +114,17 @@ class AgentsService:
             raise InvalidInput(receipt.message)
         return receipt
 
+    @acting
+    async def delete_for_all(
+        self, skill: str, tenant_id: str | None = None, *, dry_run: bool = False
+    ) -> Receipt:
+        """Ask to delete a skill for all agents, which a person decides. Raises NotFound."""
+        self.session.require(Role.REVIEW)
+        tenant = self.session.one_tenant(tenant_id)
+        app = self.session.app.as_dry_run() if dry_run else self.session.app
+        by = self.session.principal.name
+        return await app.skill_lists.delete_for_all(tenant, skill, by)
+
     async def _edit(
         self,
         agent_id: str,

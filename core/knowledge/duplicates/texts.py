@@ -190,7 +190,8 @@ def _met(quantity: Quantity, other: Words) -> float:
 class Known:
     """A known item as text; `closeness` is its likeness in meaning, 0 to 1, where it is known.
 
-    `reach` is how long and for whom a memory holds.
+    `reach` is how long and for whom a memory holds. `of` is the agent that it is of, where that is
+    another than the one that writes; `is_shared` says that it is for the whole tenant.
     """
 
     id: str
@@ -199,6 +200,8 @@ class Known:
     kind: str = ""
     closeness: float | None = None
     reach: Reach = UNBOUNDED
+    of: str = ""
+    is_shared: bool = False
 
 
 @dataclass(frozen=True)

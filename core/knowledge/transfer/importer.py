@@ -189,7 +189,7 @@ class Importer:
         check_name(line)
         if line.entry.kind is Kind.MEMORY:
             texts, text = await self._texts_of(owner, 1), await self._said(line)
-            done = await self._brought_in(line, owner, texts.beside(text))
+            done = await self._brought_in(line, owner, texts.beside(text, line.entry.scope))
             if done.outcome in {"created", "updated"}:
                 texts.add(done.id, done.name, text)
             return done
@@ -277,7 +277,7 @@ class Importer:
         asked = []
         for draft in drafts:
             line = draft.line
-            compared = texts.beside(draft.text)
+            compared = texts.beside(draft.text, line.entry.scope)
             texts.add(draft.item_id, memory_name(draft.text), draft.text)
             context = self._context(draft.key, owner, compared)
             asked.append((create_request(line, self._reason(line)), context))

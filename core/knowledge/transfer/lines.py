@@ -19,6 +19,7 @@ from core.domain.models import (
     Kind,
     KnowledgeItem,
     KnownText,
+    Scope,
     SkillFile,
 )
 from core.domain.models.base import Model, Text
@@ -137,14 +138,14 @@ class Texts:
     _told: dict[str, KnownText] = field(default_factory=dict)  # the same texts are near many
 
     async def read(self, knowledge: Knowledge, owner: Owner) -> None:
-        """Read the agent's texts, then only newer ones; too many are left to the search."""
+        """Read the agent's texts and the tenant's, then only newer ones; many are searched for."""
         since = self._newest - _OVERLAP if self._newest else None
         agent = (Kind.MEMORY, owner.tenant_id, owner.agent_id)
         items = await knowledge.some(*agent, since=since, limit=MOST + 1)
         self.is_all = len(items) + len(self.index) <= MOST
         for item in items if self.is_all else ():
             if item.id not in self.index:
-                self.index.add(Known(item.id, item.name, item.content, Kind.MEMORY))
+                self.index.add(_known(item, owner))
         times = [item.valid_from for item in items if item.valid_from]
         self._newest = max([*times, *filter(None, [self._newest])], default=None)
 
@@ -158,10 +159,11 @@ class Texts:
         """Drop the text of a line that was not written."""
         self.index.drop(item_id)
 
-    def beside(self, text: str) -> Compared:
-        """Return what a text stands beside."""
+    def beside(self, text: str, scope: Scope | None = None) -> Compared:
+        """Return what a text stands beside; of one for the whole tenant that is never all."""
         found = self.index.nearest(text, COMPARED)
-        return Compared(items=tuple(map(self._as_told, found)), is_all=self.is_all)
+        is_all = self.is_all and scope is not Scope.TENANT
+        return Compared(items=tuple(map(self._as_told, found)), is_all=is_all)
 
     def _as_told(self, known: Known) -> KnownText:
         told = self._told.get(known.id)
@@ -170,8 +172,15 @@ class Texts:
                 id=known.id,
                 kind=Kind.MEMORY,
                 name=known.name,
-                agent_id="",
+                agent_id=known.of,
                 content=known.text,
                 score=0.0,
+                scope=Scope.TENANT if known.is_shared else Scope.AGENT,
             )
         return told
+
+
+def _known(item: KnowledgeItem, owner: Owner) -> Known:
+    of = item.agent_id if item.agent_id != owner.agent_id else ""
+    is_shared = item.scope is Scope.TENANT
+    return Known(item.id, item.name, item.content, Kind.MEMORY, of=of, is_shared=is_shared)

@@ -33,10 +33,18 @@ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s
   AND same_key = ANY (%(same_keys)s) AND valid_to IS NULL
 
 -- name: some
+-- What the tenant shares is found by its documents, which have an index of it.
 SELECT * FROM knowledge_versions
 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s
   AND valid_to IS NULL
   AND (%(since)s::timestamptz IS NULL OR valid_from > %(since)s)
+UNION ALL
+SELECT k.* FROM search_documents d
+JOIN knowledge_versions k
+  ON k.tenant_id = d.tenant_id AND k.kind = d.kind AND k.item_id = d.item_id AND k.valid_to IS NULL
+WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s AND d.agent_id IS NULL
+  AND k.agent_id <> %(agent_id)s
+  AND (%(since)s::timestamptz IS NULL OR k.valid_from > %(since)s)
 LIMIT %(limit)s
 
 -- name: list

@@ -1,24 +1,32 @@
 -- name: newest
--- Without an agent, of what the tenant shares: in the index's whole order, since PostgreSQL reads
--- all rows of a key that is NULL for their max.
-SELECT coalesce(CASE WHEN %(agent_id)s::text IS NULL THEN (
+-- Of the agent, if one is given, and of what the tenant shares: in the index's whole order, since
+-- PostgreSQL reads all rows of a key that is NULL for their max.
+SELECT coalesce(greatest((
     SELECT revision FROM search_documents
     WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND agent_id IS NULL
     ORDER BY agent_id DESC, revision DESC LIMIT 1
-) ELSE (
+), (
     SELECT max(revision) FROM search_documents
     WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND agent_id = %(agent_id)s
-) END, 0) AS newest
+)), 0) AS newest
 
 -- name: lock
 -- Writers of this agent's documents of a kind are serialised until they commit: so revisions
--- appear in order, and none newer than a mark is missed.
-SELECT pg_advisory_xact_lock(
-    hashtext('skill-worker ' || %(tenant_id)s), hashtext(%(kind)s || ' ' || %(agent_id)s))
+-- appear in order, and none newer than a mark is missed. Who writes for the whole tenant waits for
+-- all of its agents, as each compares with that too; this lock comes first, whoever takes it.
+SELECT CASE WHEN %(is_shared)s
+       THEN pg_advisory_xact_lock(
+           hashtext('skill-worker ' || %(tenant_id)s), hashtext(%(kind)s || E'\n'))
+       ELSE pg_advisory_xact_lock_shared(
+           hashtext('skill-worker ' || %(tenant_id)s), hashtext(%(kind)s || E'\n'))
+       END,
+       pg_advisory_xact_lock(
+           hashtext('skill-worker ' || %(tenant_id)s), hashtext(%(kind)s || ' ' || %(agent_id)s))
 
 -- name: newer
 SELECT item_id, left(content, 20000) AS content FROM search_documents
-WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND agent_id = %(agent_id)s
+WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s
+  AND (agent_id = %(agent_id)s OR agent_id IS NULL)
   AND revision > %(seen)s AND item_id <> %(item_id)s
 ORDER BY revision
 

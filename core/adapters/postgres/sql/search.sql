@@ -87,22 +87,20 @@ WHERE tenant_id = %(tenant_id)s AND kind = %(kind)s AND item_id = %(item_id)s
 -- name: describe
 -- The corpus, and how frequent each known term is: term -> [seen, last], in one round trip.
 -- Counting stops at the sample, of the rough ones at a few; the rest is extrapolated from ids.
--- `mark` is the newest revision of a kind's documents, of the agent or, without one, of those that
--- the tenant shares.
+-- `mark` is the newest revision of a kind's documents, of the agent, if one is given, and of those
+-- that the tenant shares.
 SELECT s.documents, s.length,
        coalesce((SELECT d.id FROM search_documents d WHERE d.tenant_id = %(tenant_id)s
                  ORDER BY d.id LIMIT 1), 0) AS oldest,
        coalesce((SELECT d.id FROM search_documents d WHERE d.tenant_id = %(tenant_id)s
                  ORDER BY d.id DESC LIMIT 1), 0) AS newest,
-       coalesce(CASE WHEN %(agent_id)s::text IS NULL THEN
+       coalesce(greatest(
            (SELECT d.revision FROM search_documents d
             WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s AND d.agent_id IS NULL
-            ORDER BY d.agent_id DESC, d.revision DESC LIMIT 1)  -- as in neighbours.newest
-       ELSE
+            ORDER BY d.agent_id DESC, d.revision DESC LIMIT 1),  -- as in neighbours.newest
            (SELECT max(d.revision) FROM search_documents d
             WHERE d.tenant_id = %(tenant_id)s AND d.kind = %(kind)s
-              AND d.agent_id = %(agent_id)s)
-       END, 0) AS mark,
+              AND d.agent_id = %(agent_id)s)), 0) AS mark,
        (SELECT coalesce(jsonb_object_agg(t.term, jsonb_build_array(f.seen, f.last)), '{}')
         FROM (SELECT a.term, %(sample)s::int AS most
               FROM unnest(string_to_array(%(terms)s, E'\n')) AS a (term)

@@ -129,7 +129,7 @@ def upgrade(
 
 
 def remove(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An installed skill.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A skill, installed or learnt.")],
     tenant: Tenant = None,
     agent: Annotated[
         str | None, typer.Option("--agent", metavar="AGENT", help="Take it off this one's list.")
@@ -144,11 +144,14 @@ def remove(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Remove an installed skill: off a list, and deleted where no other agent has it."""
+    """Remove a skill: off a list, and deleted where no other agent has it."""
+    from core.entrypoints.cli.options import who
 
     async def work(opened: App) -> Receipt:
         installer = await _installer(opened, tenant, agent, ())
-        return await installer.remove(name, agent=agent, for_all=for_all, cuts_off=cuts_off or ())
+        if for_all:
+            return await opened.skill_lists.delete_for_all(installer.tenant_id, name, who())
+        return await installer.remove(name, agent=agent, cuts_off=cuts_off or ())
 
     tell_receipt(with_app(work, dry_run, failed=has_failed), as_json=as_json)
 

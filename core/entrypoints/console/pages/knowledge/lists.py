@@ -25,7 +25,7 @@ _MOST = 200  # skills offered
 
 @dataclass
 class SkillHolders:
-    """The agents that list a skill, below it; reviewers may take it off a list.
+    """The agents that list a skill, below it; reviewers take it off a list, or ask to delete it.
 
     `dialogs` is an element that survives when `after` draws the page again.
     """
@@ -51,6 +51,11 @@ class SkillHolders:
                         say("knowledge.take_off"), on_click=lambda agent=agent: self._ask(agent)
                     )
                     button.props("flat dense no-caps")
+        if agents and Role.REVIEW in self.visit.session.principal.roles:
+            delete = ui.button(
+                say("knowledge.delete_for_all"), on_click=lambda: self._ask_for_all(tenant, agents)
+            )
+            delete.props("outline dense no-caps color=negative")
         _show_last(self.visit, self.last)
 
     def _ask(self, agent: Agent) -> None:
@@ -69,6 +74,24 @@ class SkillHolders:
         with self.dialogs:
             stays = [say("knowledge.skill_stays")]
             ask(self.visit, title, say("knowledge.take_off"), detach, stays).open()
+
+    def _ask_for_all(self, tenant: str, agents: Sequence[Agent]) -> None:
+        say = self.visit.say
+
+        async def delete() -> None:
+            with notify_failures(self.visit):
+                service = AgentsService(self.visit.session)
+                done = await service.delete_for_all(self.skill, tenant)
+                notify_done(self.visit, "knowledge.deleted", done, self.skill)
+                self.last = done
+                await self.after()
+
+        self.dialogs.clear()
+        title = say("knowledge.delete_for_all_title", skill=self.skill)
+        named = ", ".join(map(_named, agents))
+        with self.dialogs:
+            told = [say("knowledge.loses_skill", names=named), say("knowledge.deletion_waits")]
+            ask(self.visit, title, say("knowledge.ask_deletion"), delete, told).open()
 
 
 async def agents_list(visit: Visit, agent_id: str, tenant: str | None) -> None:
