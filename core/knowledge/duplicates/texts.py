@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from core.domain.messages import Message, joined
 from core.domain.text import normal_form
 from core.knowledge.duplicates.contrasts import (
+    CLASHES,
     SHOWN,
     Difference,
     Pair,
@@ -46,6 +47,7 @@ _ACROSS, _ACROSS_MEANING = 2.05, 1.18
 _LEAST_ODDS, _MOST_ODDS = -4.0, 6.0
 SHINGLE = 3
 NEAR_SHINGLES = 0.5
+EXCHANGED = 2  # words in the place of which another text has others
 _PARTS = 40
 _SHINGLED_CHARS = 20_000
 _CACHED = 512  # recent texts: one is compared with a dozen, the next one with most of the same
@@ -230,6 +232,16 @@ class Evidence:
         """The differences that are told to whoever decides about the two."""
         return self.differs
 
+    @cached_property
+    def clashes(self) -> tuple[Difference, ...]:
+        """The differences by which both may not hold, for a warning.
+
+        What excludes each other, what denies or restricts, and a word or two in whose place the
+        other text has others, if they differ in nothing else.
+        """
+        is_one = len(self.told) == 1
+        return tuple(d for d in self.told if _is_clash(d, is_one=is_one))
+
     def data(self) -> dict[str, JsonValue]:
         """Return the evidence as data for the model."""
         close = self.known.closeness
@@ -289,6 +301,13 @@ class Evidence:
             parts.append(Message("near.both_say", words=", ".join(self.shared)))
         parts += [_said(difference) for difference in self.told]
         return joined(parts)
+
+
+def _is_clash(found: Difference, *, is_one: bool) -> bool:
+    is_both = bool(found.new and found.known)
+    if found.what not in CLASHES:
+        return is_one and is_both and max(len(found.new), len(found.known)) <= EXCHANGED
+    return is_both or found.what == "negation" or (is_one and found.what != "number")
 
 
 def compare(content: str, known: Iterable[Known]) -> list[Evidence]:
