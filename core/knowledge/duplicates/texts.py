@@ -353,9 +353,19 @@ def evidence(content: str, item: Known) -> Evidence:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences and lines of a text that say something, else the text as one."""
-    parts = [part.strip() for part in _PART.split(text, _PARTS) if part.strip()]
-    return [part for part in parts if words_of(part).weight >= _LEAST_WORDS] or [text]
+    """Return the sentences and lines of a text that say something, else the text as one.
+
+    A short one that denies, restricts or names a value goes with the one before it.
+    """
+    found: list[str] = []
+    for part in filter(None, map(str.strip, _PART.split(text, _PARTS))):
+        words = words_of(part)
+        turns = words.denies or words.quantities or any(words.turned.values())
+        if words.weight >= _LEAST_WORDS or (turns and not found):
+            found.append(part)
+        elif turns:
+            found[-1] += f" {part}"
+    return found or [text]
 
 
 def contained_part(text: str, by: str) -> float:
