@@ -318,10 +318,18 @@ async def test_a_text_within_a_word_of_the_old_one_is_added() -> None:
     assert await texts(world) == ["이 명세서는 비과세 품목입니다\n과세 품목입니다"]
 
 
-async def test_what_supersedes_is_on_record_with_what_clashes() -> None:
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("환불은 7일 이내에 합니다", "환불은 14일 이내에 합니다"),
+        ("재고는 매주 화요일에 센다", "재고는 매주 목요일에 센다"),
+        ("포털은 크롬으로 연다", "포털은 엣지로 연다"),
+    ],
+)
+async def test_what_supersedes_is_on_record_with_what_clashes(known: str, said: str) -> None:
     world = World()
-    first = await submitted(world, "환불은 7일 이내에 합니다", "1")
-    await updated(world, first.target_id, "환불은 14일 이내에 합니다")
+    first = await submitted(world, known, "1")
+    await updated(world, first.target_id, said)
     event = world.log.events[-1]
     assert event.name == "change.applied"
     assert event.data["differs"] is True

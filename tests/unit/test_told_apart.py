@@ -23,6 +23,7 @@ Fee is 50£ | Fee is 50¥
 Use Node 18.10 | Use Node 18.1
 우편번호는 04524다 | 우편번호는 4524다
 Badge 0045 opens the lab | Badge 45 opens the lab
+팩스는 02-555-0100 | 팩스는 2-555-0100
 사번 07이 당직이다 | 사번 7이 당직이다
 Mail sales_team@acme.com | Mail sales-team@acme.com
 변수 이름은 user_name 으로 한다 | 변수 이름은 user-name 으로 한다
@@ -54,6 +55,7 @@ CLASHING = """
 매주 월요일에 재고를 센다 | 매주 금요일에 재고를 센다 | number
 정기 점검은 격주로 한다 | 정기 점검은 매주 한다 | number
 안전 교육은 월 1회 | 안전 교육은 연 1회 | number
+청소는 주 1회 | 청소는 일 1회 | number
 계약서는 두 통 만든다 | 계약서는 세 통 만든다 | number
 창고 온도는 영하 18도 | 창고 온도는 18도 | number
 서버실은 지하 2층 | 서버실은 2층 | number
@@ -110,6 +112,19 @@ def test_what_excludes_each_other_clashes(one: str, other: str, what: str) -> No
         assert what in {found.what for found in between(new, known).clashes}
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("국내 출장은 기차로 간다", "해외 출장은 법인카드로 결제한다"),
+        ("Raise complaints with Kim", "Lower shelves hold paper"),
+        ("월요일에는 재고를 센다", "화요일에는 영수증을 모은다"),
+    ],
+)
+def test_opposites_of_two_facts_do_not_clash(one: str, other: str) -> None:
+    assert between(one, other).told
+    assert between(one, other).clashes == ()
+
+
 @pytest.mark.parametrize(("one", "other"), rows(SAME))
 def test_what_says_the_same_in_other_words_does_not_clash(one: str, other: str) -> None:
     for new, known in ((one, other), (other, one)):
@@ -147,7 +162,7 @@ def test_case_that_says_nothing_is_folded(one: str, other: str) -> None:
     assert normal_form(one) == normal_form(other)
 
 
-def test_a_short_sentence_that_restricts_is_compared_with_the_one_before_it() -> None:
+def test_a_short_sentence_that_restricts_goes_with_the_one_before_it() -> None:
     whole = "Refunds take 7 days. No exceptions."
     assert sentences(whole) == [whole]
     assert sentences("Refunds take 7 days. Thanks.") == ["Refunds take 7 days."]

@@ -66,31 +66,41 @@ def differences(pair: Pair) -> list[Difference]:
     for other words of one sense.
     """
     new, known = pair.one, pair.other
-    names, words = _unshared(pair.there)
-    other_names, other_words = _unshared(pair.back)
-    hanja = _hanja(new, known)
-    signs, other_signs = signs_of(new.unnumbered), signs_of(known.unnumbered)
-    scaled = opposed("number", signs, other_signs)
+    (mine, words), (theirs, other_words) = _unshared(pair.there), _unshared(pair.back)
+    names, unshared = (mine, theirs), (words, other_words)
+    scaled, opposites = _excluding(new, known, names, unshared)
     turns: dict[What, Sides] = {turn: _turn(turn, new, known) for turn in _TURNS}
     denials = _denials(new, known)
     if not any(denials):
-        denials = opposed("negation", signs, other_signs)
+        denials = opposites
     elif _leaves_out(new, known, denials):
         denials, turns["scope"] = NEITHER, NEITHER
-    rest = _but((words, other_words), scaled, denials)
     found = [
         Difference("number", *_with((_values(new, known), _values(known, new)), scaled)),
         Difference("negation", *denials),
-        Difference("name", *_but((names, other_names), scaled)),
+        Difference("name", *names),
         *(Difference(turn, *sides) for turn, sides in turns.items()),
         Difference("order", *_order(new, known)),
-        Difference("words", *_with(rest, hanja)),
+        Difference("words", *_with(_but(unshared, scaled, denials), _hanja(new, known))),
     ]
     told = [difference for difference in found if difference.new or difference.known]
     if told:
         return told
     rest = leftover(new.text, known.text)
     return [Difference("words", *rest)] if rest != NEITHER else []
+
+
+def _excluding(new: Words, known: Words, names: Sides, words: Sides) -> tuple[Sides, Sides]:
+    """Return the values in words, and the opposites, that exclude each other in two texts.
+
+    None of texts that each say something else besides: `국내 출장은 기차로` may hold beside
+    `해외 출장은 비행기로`.
+    """
+    signs, others = signs_of(new.unnumbered), signs_of(known.unnumbered)
+    scaled, opposites = opposed("number", signs, others), opposed("negation", signs, others)
+    if all(names) or all(_with(names, _but(words, scaled, opposites))):
+        return NEITHER, NEITHER
+    return scaled, opposites
 
 
 def _with(sides: Sides, more: Sides) -> Sides:

@@ -204,7 +204,8 @@ def _is_as_written(match: re.Match[str]) -> bool:
     if not whole.isdigit() or whole[0] != "0" or len(whole) < 2:
         return False
     before = match.string[max(0, match.start() - 12) : match.start()]
-    return len(whole) > 2 or bool(written.AS_WRITTEN.search(before))
+    is_named = written.AS_WRITTEN.search(before) or written.PHONE.match(match.string, match.start())
+    return len(whole) > 2 or bool(is_named)
 
 
 def _part(digits: str, scale: str | None) -> Decimal:

@@ -90,6 +90,7 @@ AS_WRITTEN = re.compile(
     r"(?:version|ver\.?|release|code|no\.?|number|id|zip|badge|버전|번호|코드|사번|학번|순번|호수)"
     r"(?:은|는|이|가|을|를|의|:)?\s?$"
 )
+PHONE = re.compile(r"\d{2,3}\)?[-. ]?\d{3,4}[-. ]\d{4}(?!\d)")
 _SINO_DIGIT = f"[{''.join(SINO_DIGITS)}]"
 _SINO = rf"{_SINO_DIGIT}?[천백십]"
 _NO_WORD_GOES_ON = (

@@ -18,7 +18,7 @@ _VALUES = """
 월요일 monday mon | 화요일 tuesday tue | 수요일 wednesday wed | 목요일 thursday thu
 | 금요일 friday fri | 토요일 saturday | 일요일 sunday
 평일 weekday | 주말 weekend
-매일 날마다 일일 daily day | 매주 주 주간 weekly week | 격주 biweekly fortnightly fortnight
+매일 날마다 일일 일 daily day | 매주 주 주간 weekly week | 격주 biweekly fortnightly fortnight
 | 매월 매달 월 월간 monthly month | 분기 매분기 quarterly quarter | 반기
 | 매년 해마다 연 연간 yearly annually annual year | 매시간 hourly hour
 어제 yesterday | 오늘 today | 내일 tomorrow | 모레

@@ -47,7 +47,7 @@ _ACROSS, _ACROSS_MEANING = 2.05, 1.18
 _LEAST_ODDS, _MOST_ODDS = -4.0, 6.0
 SHINGLE = 3
 NEAR_SHINGLES = 0.5
-EXCHANGED = 2  # words in the place of which another text has others
+EXCHANGED = 2  # words that stand in the place of one
 _PARTS = 40
 _SHINGLED_CHARS = 20_000
 _CACHED = 512  # recent texts: one is compared with a dozen, the next one with most of the same
@@ -236,8 +236,8 @@ class Evidence:
     def clashes(self) -> tuple[Difference, ...]:
         """The differences by which both may not hold, for a warning.
 
-        What excludes each other, what denies or restricts, and a word or two in whose place the
-        other text has others, if they differ in nothing else.
+        What excludes each other, what denies or restricts, and a word in whose place the other
+        text has another, if they differ in nothing else.
         """
         is_one = len(self.told) == 1
         return tuple(d for d in self.told if _is_clash(d, is_one=is_one))
@@ -304,9 +304,10 @@ class Evidence:
 
 
 def _is_clash(found: Difference, *, is_one: bool) -> bool:
-    is_both = bool(found.new and found.known)
     if found.what not in CLASHES:
-        return is_one and is_both and max(len(found.new), len(found.known)) <= EXCHANGED
+        sizes = sorted((len(found.new), len(found.known)))
+        return is_one and sizes[0] == 1 and sizes[1] <= EXCHANGED
+    is_both = bool(found.new and found.known)
     return is_both or found.what == "negation" or (is_one and found.what != "number")
 
 
