@@ -90,6 +90,11 @@ def same_key(text: str) -> str:
     return text_hash(normal_form(text))
 
 
+def same_keys(text: str) -> tuple[str, ...]:
+    """Return the keys a text may be stored under: rows of earlier versions folded all case."""
+    return tuple({same_key(text): None, text_hash(normal_form(text.casefold())): None})
+
+
 def memory_name(text: str) -> str:
     """Return a memory's name: its text on one line, shortened."""
     line = " ".join(text.split())

@@ -67,6 +67,23 @@ _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _UNSEEN = dict.fromkeys((0x00AD, 0x200B, 0x2060, 0xFEFF))
 _SIGNS = str.maketrans("‘’‚′“”„«»「」『』−", '\'\'\'\'"""""""""-')
 _FORMS = {**_WIDE, **_UNSEEN, **_SIGNS}
+# Where the case of a letter says something: paths and addresses, names with `_`, keys in which
+# letters and digits alternate (`aB3k`), options (`-v`), and units (`mW` and `MW`, `Mb` and `MB`).
+_CASED = re.compile(
+    r"""
+    (?<![A-Za-z0-9_])(?:
+        [a-z]+://[^\s"'<>)가-힣]+
+        |(?:[A-Za-z]:)?[~.]{0,2}[/\\](?=[A-Za-z_.])[\w./\\-]*
+        |[\w.-]+(?:[/\\][\w.-]+)+
+        |(?=[A-Za-z]*\d+[A-Za-z])[A-Za-z][A-Za-z0-9]{3,}
+        |[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+
+    )
+    |(?<!\S)(?P<flag>-[A-Za-z])(?![\w-])
+    |(?<=\d)\ ?(?P<unit>m(?:g|wh?|v|ah?|hz|pa)?|[kmgtp]?b(?:ps)?)(?![A-Za-z0-9])
+    """,
+    re.VERBOSE | re.ASCII | re.IGNORECASE,
+)
+_ALTERNATING = re.compile(r"[a-z0-9][A-Z]")
 # Quotation marks touch words from outside; after a digit a mark may be inches, inside a word an
 # apostrophe.
 _QUOTED = re.compile(r"(?<!\w)([\"'])(\S(?:[^\"']*\S)?)\1(?![a-z0-9_])")
@@ -327,16 +344,55 @@ def read_part(text: str) -> Part | None:
     return Part(said, handle, int(offset), int(left))
 
 
+def fold_case(text: str) -> str:
+    """Return a text case folded, but for where case says something, as in paths and units."""
+    folded = text.casefold()
+    if folded == text:
+        return folded
+    parts, at = [""], 0
+    for found in _CASED.finditer(text):
+        parts += text[at : found.start()].casefold(), _cased(found)
+        at = found.end()
+    return "".join(parts) + text[at:].casefold() if at else folded
+
+
+def _cased(found: re.Match[str]) -> str:
+    part, folded = found[0], found[0].casefold()
+    if found["unit"]:
+        return cased_unit(part)
+    if found["flag"]:
+        return part
+    if "://" in part:
+        host = part.find("/", part.find("://") + 3)
+        return folded if host < 0 else folded[:host] + part[host:]
+    if "/" in part or "\\" in part:
+        body = part.strip("./\\")
+        is_path = body != part.rstrip("./\\") or "." in body or body.count("/") > 1
+        return part if is_path or "\\" in part else folded
+    is_key = "_" in part or (_ALTERNATING.search(part) and not part.isupper())
+    return part if is_key else folded
+
+
+def cased_unit(unit: str) -> str:
+    """Return a unit case folded, but for what tells milli from mega, and bits from bytes."""
+    folded = unit.casefold()
+    if "B" in unit:
+        folded = folded.replace("b", "B", 1)
+    return folded.replace("m", "M", 1) if "M" in unit else folded
+
+
 @lru_cache(maxsize=512)
 def normal_form(text: str) -> str:
     """Fold what does not change meaning: NFC, case, white space, closing marks, quotation marks.
+
+    Case stays where it tells things apart: see `fold_case`.
 
     Numbers, signs, question marks and symbols inside words (`C++`, `-5`, `1.5`) are preserved, as
     is a text that consists of such marks alone.
     """
     # Its hash is stored with each item (`same_key`): changing the form needs a migration. Case
     # folding decomposes some letters (`ΐ`), hence the second NFC.
-    plain = unicodedata.normalize("NFC", text).translate(_FORMS).casefold()
+    plain = fold_case(unicodedata.normalize("NFC", text).translate(_FORMS))
     plain = " ".join(unicodedata.normalize("NFC", plain).split())
     bare = " ".join(_CLOSING.sub("", _QUOTED.sub(r"\2", plain)).split())
     return bare or plain

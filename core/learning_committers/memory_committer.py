@@ -30,7 +30,7 @@ from core.domain.models.cases import CaseBody
 from core.domain.models.feedback import is_reserved
 from core.domain.models.knowledge import MAX_MEMORY_BYTES
 from core.domain.ports import Knowledge
-from core.knowledge.duplicates import CLASHES, Known, contained_part, evidence, normal_form
+from core.knowledge.duplicates import Known, contained_part, evidence, normal_form
 from core.knowledge.how_long import without_span
 from core.learning_committers.base import (
     Beside,
@@ -399,7 +399,7 @@ def _changed(item: KnowledgeItem, request: MemoryRequest) -> tuple[str, ...]:
             hint=Message("near.hint_relationship"),
         )
     is_added = request.merge_mode is MergeMode.EXTEND and found.is_near
-    if is_added and any(d.what in CLASHES and d.new and d.known for d in found.told):
+    if is_added and found.clashes:
         return (Message("near.clashes", why=found.why),)
     return ()
 

@@ -7,11 +7,13 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
+import psycopg
 import pytest
 from pydantic import SecretStr
 
 from core.app.program import App, open_app
 from core.app.settings import Settings, load_settings
+from core.domain.hashing import same_key
 from core.domain.input_formats.feedback import Problem
 from core.domain.models import (
     ChangeStatus,
@@ -91,6 +93,26 @@ async def test_repeating_an_import_changes_nothing_wherever_its_lines_stand(plac
     again = await place.take(b"", rule("> 5"), MEMORY)
     assert short(again) == ["known", "known"]
     assert len(await place.changes()) == 2
+
+
+async def test_lines_that_differ_in_the_case_of_a_path_or_unit_are_two(
+    place: Place, database: str
+) -> None:
+    said = ["logs go to /data/A", "logs go to /data/a", "dose is 5 mg", "dose is 5 Mg"]
+    assert short(await place.take(*memories(said))) == ["created"] * 4
+    assert await place.contents() == sorted(said)
+    # As an earlier version stored it, which folded all case.
+    async with await psycopg.AsyncConnection.connect(database) as conn:
+        await conn.execute("DELETE FROM knowledge_versions WHERE content = %s", [said[1]])
+        await conn.execute(
+            "UPDATE knowledge_versions SET same_key = %s WHERE content = %s",
+            [same_key(said[1]), said[0]],
+        )
+    asked = Kind.MEMORY, "t", "a"
+    found = await place.app.stores.knowledge.find_same(*asked, said[0])
+    assert found is not None
+    assert found.content == said[0]
+    assert await place.app.stores.knowledge.find_same(*asked, said[1]) is None
 
 
 async def test_what_was_deleted_since_comes_back(place: Place) -> None:

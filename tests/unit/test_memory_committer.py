@@ -263,6 +263,53 @@ async def test_an_addition_that_clashes_with_what_stays_is_warned_of() -> None:
     assert any("clashes" in told and "10 am" in told for told in receipt.warnings)
 
 
+@pytest.mark.parametrize(
+    ("known", "added", "told"),
+    [
+        ("재고는 매주 화요일에 센다", "재고는 매주 목요일에 센다", "목요일"),
+        ("계약서는 두 부 만든다", "계약서는 세 부 만든다", "세 부"),
+        ("김민수 과장은 견적서를 PDF로 받는다", "김민주 과장은 견적서를 PDF로 받는다", "김민주"),
+        ("Members inside the EU pay VAT", "Members outside the EU pay VAT", "outside"),
+        ("포털은 크롬으로 연다", "포털은 엣지로 연다", "엣지"),
+        ("재고가 있으면 출고한다", "재고가 없으면 출고한다", "없으면"),
+    ],
+)
+async def test_a_word_in_the_place_of_another_is_on_record(
+    known: str, added: str, told: str
+) -> None:
+    world = World()
+    first = await submitted(world, known, "1")
+    given = {"operation": "UPDATE", "target_id": first.target_id}
+    receipt = await submitted(world, added, "2", merge_mode="EXTEND", **given)
+    assert receipt.status is ReceiptStatus.APPLIED
+    assert any("clashes" in warning and told in warning for warning in receipt.warnings)
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("알림 메일은 on", "알림 메일은 off"),
+        ("코드는 007 이다", "코드는 7 이다"),
+        ("로그는 /data/A 에 둔다", "로그는 /data/a 에 둔다"),
+        ("부장이 평가한다", "부장을 평가한다"),
+        ("The fee is 100₩", "The fee is 100¥"),
+    ],
+)
+async def test_what_code_sees_to_differ_is_neither_a_duplicate_nor_known(
+    known: str, said: str
+) -> None:
+    world = World()
+    first = await submitted(world, known, "1")
+    given = {"operation": "UPDATE", "target_id": first.target_id}
+    refused = await submitted(world, said, "2", relationship="DUPLICATE", **given)
+    assert refused.status is ReceiptStatus.REFUSED
+    again = await submitted(world, said, "3")
+    assert again.status is not ReceiptStatus.KNOWN
+    changed = await updated(world, first.target_id, said)
+    assert changed.status is ReceiptStatus.APPLIED
+    assert await texts(world) == [said]
+
+
 async def test_a_text_within_a_word_of_the_old_one_is_added() -> None:
     world = World()
     first = await submitted(world, "이 명세서는 비과세 품목입니다", "1")
@@ -271,10 +318,18 @@ async def test_a_text_within_a_word_of_the_old_one_is_added() -> None:
     assert await texts(world) == ["이 명세서는 비과세 품목입니다\n과세 품목입니다"]
 
 
-async def test_what_supersedes_is_on_record_with_what_clashes() -> None:
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("환불은 7일 이내에 합니다", "환불은 14일 이내에 합니다"),
+        ("재고는 매주 화요일에 센다", "재고는 매주 목요일에 센다"),
+        ("포털은 크롬으로 연다", "포털은 엣지로 연다"),
+    ],
+)
+async def test_what_supersedes_is_on_record_with_what_clashes(known: str, said: str) -> None:
     world = World()
-    first = await submitted(world, "환불은 7일 이내에 합니다", "1")
-    await updated(world, first.target_id, "환불은 14일 이내에 합니다")
+    first = await submitted(world, known, "1")
+    await updated(world, first.target_id, said)
     event = world.log.events[-1]
     assert event.name == "change.applied"
     assert event.data["differs"] is True

@@ -9,7 +9,7 @@ from psycopg.rows import DictRow
 
 from core.adapters.postgres.queries import Pool, fetch_all, fetch_one
 from core.domain.errors import NotFound
-from core.domain.hashing import name_key, same_key
+from core.domain.hashing import name_key, same_key, same_keys
 from core.domain.messages import Message
 from core.domain.models import FileRef, Kind, KnowledgeItem, Operation
 from core.domain.models.views import Listed
@@ -80,16 +80,17 @@ class PostgresKnowledge:
         *,
         user: str | None = None,
     ) -> KnowledgeItem | None:
-        row = await fetch_one(
+        rows = await fetch_all(
             self._pool,
             "knowledge.find_same",
             kind=kind,
             tenant_id=tenant_id,
             agent_id=agent_id,
-            same_key=same_key(content),
+            same_keys=[*same_keys(content)],
             user=user,
         )
-        return item_of(row) if row else None
+        key = same_key(content)
+        return next((item_of(row) for row in rows if same_key(row["content"]) == key), None)
 
     async def taken(
         self,

@@ -30,7 +30,7 @@ from core.domain.models import (
 from core.domain.models.cases import CaseResult
 from core.domain.models.feedback import is_reserved
 from core.domain.ports import ChangeLog, Committer, Journal, TargetLocks, UnitOfWork
-from core.knowledge.duplicates import CLASHES, Known, evidence
+from core.knowledge.duplicates import Known, evidence
 
 
 def applied(change: Change, record_id: str) -> HistoryRecord:
@@ -118,7 +118,7 @@ def _supersedes(change: Change) -> bool:
     if change.kind is not Kind.MEMORY or change.before is None or change.after is None:
         return False
     found = evidence(change.after.content, Known("", "", change.before.content))
-    return any(d.what in CLASHES and d.new and d.known for d in found.told)
+    return bool(found.clashes)
 
 
 def refused_event(

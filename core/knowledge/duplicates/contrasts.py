@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 from core.knowledge.duplicates.quantities import Quantity
-from core.knowledge.duplicates.signs import NEITHER, Sides, leftover, turned
-from core.knowledge.duplicates.words import DENYING, OPPOSED, Covered, Turn, Words, covered
+from core.knowledge.duplicates.scales import opposed
+from core.knowledge.duplicates.signs import NEITHER, Sides, leftover, signs_of, turned
+from core.knowledge.duplicates.turns import DENYING, OPPOSED, Turn
+from core.knowledge.duplicates.words import Covered, Words, covered
 from core.knowledge.search.hanja import as_hangul
 
 SHOWN = 8
@@ -18,6 +21,12 @@ What = Literal["number", "negation", "name", "order", "scope", "limit", "duty", 
 CLASHES = frozenset(("number", "negation", "order", "scope", "limit", "duty"))
 _DENIED = tuple((prefix, "") for prefix in DENYING)
 _FIRST = (*DENYING, *(one for one, _ in OPPOSED))
+_BINDING = frozenset(("must", "should"))
+_WITHOUT = frozenset(("없이", "without"))
+_ONCE = re.compile(r"(?:한\s?번|1\s?[번회])")
+_EACH = re.compile(
+    r"마다|매[일주월달년번]|\b(?:every|each|daily|weekly|monthly|yearly)\b", re.IGNORECASE
+)
 _TURNS: tuple[Turn, ...] = ("scope", "limit", "duty")
 
 
@@ -57,22 +66,63 @@ def differences(pair: Pair) -> list[Difference]:
     for other words of one sense.
     """
     new, known = pair.one, pair.other
-    names, words = _unshared(pair.there)
-    other_names, other_words = _unshared(pair.back)
-    hanja, other_hanja = _hanja(new, known)
+    (mine, words), (theirs, other_words) = _unshared(pair.there), _unshared(pair.back)
+    names, unshared = (mine, theirs), (words, other_words)
+    scaled, opposites = _excluding(new, known, names, unshared)
+    turns: dict[What, Sides] = {turn: _turn(turn, new, known) for turn in _TURNS}
+    denials = _denials(new, known)
+    if not any(denials):
+        denials = opposites
+    elif _leaves_out(new, known, denials):
+        denials, turns["scope"] = NEITHER, NEITHER
     found = [
-        Difference("number", _values(new, known), _values(known, new)),
-        Difference("negation", *_denials(new, known)),
-        Difference("name", names, other_names),
-        *(Difference(turn, *_turn(turn, new, known)) for turn in _TURNS),
+        Difference("number", *_with((_values(new, known), _values(known, new)), scaled)),
+        Difference("negation", *denials),
+        Difference("name", *names),
+        *(Difference(turn, *sides) for turn, sides in turns.items()),
         Difference("order", *_order(new, known)),
-        Difference("words", words + hanja, other_words + other_hanja),
+        Difference("words", *_with(_but(unshared, scaled, denials), _hanja(new, known))),
     ]
     told = [difference for difference in found if difference.new or difference.known]
     if told:
         return told
     rest = leftover(new.text, known.text)
     return [Difference("words", *rest)] if rest != NEITHER else []
+
+
+def _excluding(new: Words, known: Words, names: Sides, words: Sides) -> tuple[Sides, Sides]:
+    """Return the values in words, and the opposites, that exclude each other in two texts.
+
+    None of texts that each say something else besides: `국내 출장은 기차로` may hold beside
+    `해외 출장은 비행기로`.
+    """
+    signs, others = signs_of(new.unnumbered), signs_of(known.unnumbered)
+    scaled, opposites = opposed("number", signs, others), opposed("negation", signs, others)
+    if all(names) or all(_with(names, _but(words, scaled, opposites))):
+        return NEITHER, NEITHER
+    return scaled, opposites
+
+
+def _with(sides: Sides, more: Sides) -> Sides:
+    return sides[0] + more[0], sides[1] + more[1]
+
+
+def _but(sides: Sides, *told: Sides) -> Sides:
+    """Return the words of both sides that are not told as something else."""
+    new, known = (
+        tuple(text for text in side if not any(text in one[at] for one in told))
+        for at, side in enumerate(sides)
+    )
+    return new, known
+
+
+def _leaves_out(new: Words, known: Words, denials: Sides) -> bool:
+    """Whether one leaves out by `without` what the other leaves out by `except`."""
+    mine, theirs = denials
+    other = known if mine else new
+    is_without = {text.casefold() for text in (*mine, *theirs)} <= _WITHOUT
+    scopes = new.turned["scope"].keys() ^ known.turned["scope"].keys()
+    return is_without and scopes == {"except"} and "except" in other.turned["scope"]
 
 
 def name_others(pair: Pair) -> bool:
@@ -108,9 +158,16 @@ def _hanja(new: Words, known: Words) -> Sides:
 
 def _values(one: Words, other: Words) -> tuple[str, ...]:
     alone: Sequence[Quantity] = [
-        quantity for quantity in one.quantities if not other.holds(quantity)
+        quantity
+        for quantity in one.quantities
+        if not other.holds(quantity) and not (_ONCE.match(quantity.text) and _is_regular(other))
     ]
     return tuple(dict.fromkeys(quantity.text for quantity in alone))[:SHOWN]
+
+
+def _is_regular(words: Words) -> bool:
+    """Whether a text says that something is done each time: once is the same."""
+    return _EACH.search(words.text) is not None
 
 
 def _denials(new: Words, known: Words) -> Sides:
@@ -124,11 +181,15 @@ def _denials(new: Words, known: Words) -> Sides:
 def _prefixed(one: Words, other: Words) -> Iterator[tuple[str, str]]:
     """Yield words of one text with the word of the other that they deny: `불가능`, `가능`."""
     alone = {word.base or word.stem: word.text for word in other.words}
+    # As written too: `inactive` and `active` have other stems.
+    alone |= {word.text.casefold(): word.text for word in other.words if word.text.isascii()}
     own = one.bases
     for word in one.words:
         base = word.base or word.stem
         if base in alone:
             continue
+        if base not in alone and word.text.isascii():
+            base = word.text.casefold()
         for prefix, instead in (*_DENIED, *OPPOSED) if base.startswith(_FIRST) else ():
             denied = instead + base.removeprefix(prefix)
             is_denied = base.startswith(prefix) and denied not in own
@@ -144,6 +205,9 @@ def _distinct(texts: Sequence[str]) -> tuple[str, ...]:
 def _turn(turn: Turn, new: Words, known: Words) -> Sides:
     mine, theirs = new.turned[turn], known.turned[turn]
     if mine.keys() == theirs.keys():
+        return NEITHER
+    # A rule that is stated plainly binds as well: `Send it`, `it should be sent`.
+    if turn == "duty" and not (mine and theirs) and {*mine, *theirs} <= _BINDING:
         return NEITHER
     new_only = tuple(text for sense, text in mine.items() if sense not in theirs)
     return new_only, tuple(text for sense, text in theirs.items() if sense not in mine)

@@ -111,10 +111,15 @@ class Quantity:
     end: int
     is_half_known: bool = True
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether no bare number means the same: of a clock time, or of a number as written."""
+        return self.what == written.CLOCK or self.what.startswith(written.WRITTEN)
+
     def same(self, other: Quantity) -> bool:
         """Whether both may mean the same: a bare number matches any measure but clock time."""
         if self.what != other.what:
-            fits = "" in {self.what, other.what} and written.CLOCK not in {self.what, other.what}
+            fits = "" in {self.what, other.what} and not (self.is_alone or other.is_alone)
             return fits and self.value == other.value
         if self.what == written.CLOCK and not (self.is_half_known and other.is_half_known):
             return (self.value - other.value) % _HALF_DAY == 0
@@ -128,7 +133,9 @@ def quantities(text: str) -> Sequence[Quantity]:
     At most 300 of each notation are read.
     """
     found: list[Quantity] = []
-    for pattern, read in _READERS:
+    for needs, pattern, read in _READERS:
+        if needs.search(text) is None:  # most texts have few of the notations
+            continue
         matches = islice(pattern.finditer(text), MAX_QUANTITIES)
         free = [match for match in matches if not _overlaps(match, found)]
         found += [quantity for match in free for quantity in read(match)]
@@ -183,7 +190,22 @@ def _amount(match: re.Match[str]) -> Iterator[Quantity]:
         what = written.SIGNS[match["sign"].strip()]
     if match["ordinal"]:
         what, factor = written.TIME, written.DAY
+    if what == "" and _is_as_written(match):
+        what = f"{written.WRITTEN}{match['parts'].strip()}"
     yield _of(match, what, -value * factor if match["minus"] else value * factor)
+
+
+def _is_as_written(match: re.Match[str]) -> bool:
+    """Whether a number names: one with a leading zero, or a last one after its point."""
+    digits = match["parts"].strip()
+    whole, point, rest = digits.partition(".")
+    if point:
+        return len(rest) > 1 and rest.endswith("0")
+    if not whole.isdigit() or whole[0] != "0" or len(whole) < 2:
+        return False
+    before = match.string[max(0, match.start() - 12) : match.start()]
+    is_named = written.AS_WRITTEN.search(before) or written.PHONE.match(match.string, match.start())
+    return len(whole) > 2 or bool(is_named)
 
 
 def _part(digits: str, scale: str | None) -> Decimal:
@@ -225,10 +247,11 @@ def _sino_value(text: str) -> int:
     return value + digit
 
 
+_DIGIT, _ANY = re.compile(r"\d"), re.compile("")
 _READERS = (
-    (written.CLOCKS, _clock),
-    (written.DATES, _date),
-    (written.AMOUNTS, _amount),
-    (written.SINO, _sino),
-    (written.WORDED, _worded),
+    (_ANY, written.CLOCKS, _clock),
+    (_ANY, written.DATES, _date),
+    (_DIGIT, written.AMOUNTS, _amount),
+    (re.compile(f"[{''.join(written.SCALES)[:6]}]"), written.SINO, _sino),
+    (_ANY, written.WORDED, _worded),
 )

@@ -47,6 +47,7 @@ BEFORE_MONTH = frozenset(
     )
 )
 TIME, DATE, CLOCK = "minute", "date", "clock"
+WRITTEN = "#"  # begins the measure of a number that counts as it is written
 DAY = 1440  # minutes
 # Unit as written -> (measure, factor). The measure of a plain count is "".
 UNITS: dict[str, tuple[str, int]] = {
@@ -60,12 +61,14 @@ UNITS: dict[str, tuple[str, int]] = {
     **dict.fromkeys(("won", "krw", "원"), ("won", 1)),
     **dict.fromkeys(("dollar", "dollars", "usd", "달러", "불"), ("dollar", 1)),
     **dict.fromkeys(("euro", "euros", "eur", "유로"), ("euro", 1)),
+    **dict.fromkeys(("yen", "jpy", "엔"), ("yen", 1)),
     **dict.fromkeys(("%", "percent", "퍼센트", "프로"), ("percent", 1)),
     **dict.fromkeys(("times", "번", "회", "차례"), ("", 1)),
     **dict.fromkeys(("people", "persons", "명", "인"), ("", 1)),
     **dict.fromkeys(("items", "pieces", "개", "건", "장", "쪽", "대"), ("", 1)),
 }
-SIGNS = {"$": "dollar", "₩": "won", "€": "euro"}
+SIGNS = {"$": "dollar", "₩": "won", "€": "euro", "¥": "yen", "£": "pound"}
+UNITS |= {sign: (what, 1) for sign, what in SIGNS.items()}
 NIGHT = frozenset(("pm", "오후", "저녁", "밤"))
 MORNING = frozenset(("am", "오전", "아침", "새벽"))
 
@@ -75,13 +78,24 @@ def _either(words: Iterable[str]) -> str:
 
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
-_LATIN_UNIT = _either(unit for unit in UNITS if unit.isascii() and unit != "%")
-_HANGUL_UNIT = _either(unit for unit in UNITS if not unit.isascii())
+_LATIN_UNIT = _either(unit for unit in UNITS if unit.isascii() and unit.isalpha())
+_HANGUL_UNIT = _either(unit for unit in UNITS if not unit.isascii() and unit.isalpha())
 _SCALE = r"(?:십|백|천)?[만억조]|[십백천](?=\s?(?:만|억|원|번|회|명|개|건))"
+_COUNTERS = (
+    "부|통|권|벌|켤레|박스|상자|병|잔|곳|대|배|살|군데|가지|단계|층|칸|조각|판|봉지|세트|자리|끼"
+    "|묶음|다발|줄|팀"
+)
+# What makes a number a name as written: `버전 1.10` is not 1.1, `사번 07` not 7.
+AS_WRITTEN = re.compile(
+    r"(?:version|ver\.?|release|code|no\.?|number|id|zip|badge|버전|번호|코드|사번|학번|순번|호수)"
+    r"(?:은|는|이|가|을|를|의|:)?\s?$"
+)
+PHONE = re.compile(r"\d{2,3}\)?[-. ]?\d{3,4}[-. ]\d{4}(?!\d)")
 _SINO_DIGIT = f"[{''.join(SINO_DIGITS)}]"
 _SINO = rf"{_SINO_DIGIT}?[천백십]"
 _NO_WORD_GOES_ON = (
-    r"(?![가-힣])|(?=에|의|이|은|을|가|를|도|만|까지|마다|동안|간|안|씩|쯤|뒤|후|전|내|째|부터)"
+    r"(?![가-힣])|(?=에|의|이|은|을|가|를|도|만|까지|마다|동안|간|안|씩|쯤|뒤|후|전|내|째|부터"
+    r"|으로|로|과|와|보다|입|인)"
 )
 
 CLOCKS = re.compile(
@@ -107,10 +121,10 @@ DATES = re.compile(
 )
 AMOUNTS = re.compile(
     rf"""
-    (?P<sign>[$₩€]\s?)?
-    (?P<minus>(?<![\w.)])-)?
+    (?P<sign>[$₩€¥£]\s?)?
+    (?P<minus>(?<![\w.)])-|영하\s?|\bminus\s|지하\s?(?=\d+\s?층))?
     (?P<parts>(?:(?:{_NUMBER})\s?(?:{_SCALE}|(?:k|thousand|million|billion)\b)?\s?)+)
-    (?P<unit>(?:{_LATIN_UNIT})\b|%|{_HANGUL_UNIT})?
+    (?P<unit>(?:{_LATIN_UNIT})\b|[%$₩€¥£](?!\s?\d)|{_HANGUL_UNIT})?
     (?P<ordinal>(?:st|nd|rd|th)\b)?
     """,
     re.VERBOSE,
@@ -131,7 +145,8 @@ WORDED = re.compile(
     |\b(?:a\s)?(?P<alone>{_either(set(ENGLISH_COUNTS) - {"one"})})\b
     |(?<![가-힣])(?P<days>{_either(HANGUL_DAYS)})
     |(?<![가-힣])(?P<count_ko>{_either(HANGUL_COUNTS)})\s?
-        (?P<unit_ko>번|명|개|달|시간|사람|주|건|차례|장|쪽)(?:{_NO_WORD_GOES_ON})
+        (?P<unit_ko>번|명|개|달|시간|사람|주|건|차례|장|쪽|(?<=\s)(?:{_COUNTERS}))
+        (?:{_NO_WORD_GOES_ON})
     """,
     re.VERBOSE,
 )

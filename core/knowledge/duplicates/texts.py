@@ -14,6 +14,7 @@ from core.domain.messages import Message, joined
 from core.domain.models.base import UNBOUNDED, Reach
 from core.domain.text import normal_form
 from core.knowledge.duplicates.contrasts import (
+    CLASHES,
     SHOWN,
     Difference,
     Pair,
@@ -48,6 +49,7 @@ _ACROSS, _ACROSS_MEANING = 2.05, 1.18
 _LEAST_ODDS, _MOST_ODDS = -4.0, 6.0
 SHINGLE = 3
 NEAR_SHINGLES = 0.5
+EXCHANGED = 2  # words that stand in the place of one
 _PARTS = 40
 _SHINGLED_CHARS = 20_000
 _CACHED = 512  # recent texts: one is compared with a dozen, the next one with most of the same
@@ -239,6 +241,16 @@ class Evidence:
         """The differences that are told to whoever decides about the two."""
         return self.differs
 
+    @cached_property
+    def clashes(self) -> tuple[Difference, ...]:
+        """The differences by which both may not hold, for a warning.
+
+        What excludes each other, what denies or restricts, and a word in whose place the other
+        text has another, if they differ in nothing else.
+        """
+        is_one = len(self.told) == 1
+        return tuple(d for d in self.told if _is_clash(d, is_one=is_one))
+
     def data(self) -> dict[str, JsonValue]:
         """Return the evidence as data for the model."""
         close = self.known.closeness
@@ -300,6 +312,14 @@ class Evidence:
         return joined(parts)
 
 
+def _is_clash(found: Difference, *, is_one: bool) -> bool:
+    if found.what not in CLASHES:
+        sizes = sorted((len(found.new), len(found.known)))
+        return is_one and sizes[0] == 1 and sizes[1] <= EXCHANGED
+    is_both = bool(found.new and found.known)
+    return is_both or found.what == "negation" or (is_one and found.what != "number")
+
+
 def compare(content: str, known: Iterable[Known]) -> list[Evidence]:
     """Compare a text with known items, the most similar first."""
     found = [evidence(content, item) for item in known]
@@ -353,9 +373,19 @@ def _of_whole(content: str, known: str) -> Match:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences and lines of a text that say something, else the text as one."""
-    parts = [part.strip() for part in _PART.split(text, _PARTS) if part.strip()]
-    return [part for part in parts if words_of(part).weight >= _LEAST_WORDS] or [text]
+    """Return the sentences and lines of a text that say something, else the text as one.
+
+    A short one that denies, restricts or names a value goes with the one before it.
+    """
+    found: list[str] = []
+    for part in filter(None, map(str.strip, _PART.split(text, _PARTS))):
+        words = words_of(part)
+        turns = words.denies or words.quantities or any(words.turned.values())
+        if words.weight >= _LEAST_WORDS or (turns and not found):
+            found.append(part)
+        elif turns:
+            found[-1] += f" {part}"
+    return found or [text]
 
 
 def contained_part(text: str, by: str) -> float:

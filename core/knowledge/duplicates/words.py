@@ -7,104 +7,16 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, TypeAlias
 
 from core.knowledge.duplicates.quantities import Numbered, Quantity, numbered_subject, quantities
 from core.knowledge.duplicates.quantity_patterns import CLOCK
+from core.knowledge.duplicates.turns import TURNS, Turn, denials, turns
 from core.knowledge.search.hanja import as_hangul
 from core.knowledge.search.spelling import senses
 from core.knowledge.search.tokens import has_hanja, stem
 
-Turn = Literal["negation", "scope", "limit", "duty", "order"]
-# What each marker says, as alternative patterns, a group a line.
-_NEGATION = {
-    "not": r"""
-        \b(?:not|no|never|none|nobody|nothing|nowhere|without|neither|nor|cannot|hardly|unless)\b
-        \b(?:\w+n['’]t|forbid(?:den)?|prohibit(?:ed)?|instead of|rather than)\b
-        않\w*|지\s?(?:마|말)\w*|없\w*|(?<=[가-힣])\s?말고
-        (?<![가-힣])(?:금지|불가(?!피)|아니|아닌|아닙|아님|아녜|아녀|아냐|대신)\w*
-        (?<=[이가])\s?(?:아니|아닌|아닙|아님)\w*
-        (?<![가-힣])(?:안|못)(?=\s[가-힣]|[되돼된될됩됨하해한할합함했])
-        (?<![가-힣])(?:말[고아라것]|마세요)
-    """,
-}
-_SCOPE = {
-    "except": r"""
-        제외\w*|빼고|빼면|뺀|빼\s?줘|예외\w*|외에는?|이외|면제\w*
-        \b(?:except\w*|exclud\w*|apart from|other than|aside from|exempt\w*|but not|unless)\b
-    """,
-    "with": r"""
-        포함\w*|\binclud\w*
-    """,
-    "only": r"""
-        (?<=[가-힣A-Za-z0-9])(?<!지)만(?=[\s,.!?요]|$|이|은|을|의|입니다|으로)
-        뿐|오직|오로지|한해서?|\b(?:only|solely|exclusively|just)\b
-    """,
-    "also": r"""
-        (?<=[가-힣][가-힣])도(?=[\s,.!?]|$)|또한|\b(?:also|too|as well|even)\b
-    """,
-    "all": r"""
-        모든|모두|전부|전체|전국|(?<![가-힣])(?:전|다|각)(?=\s)|누구나|누구든지?|항상|언제나|계속
-        마다|매번|\b(?:all|every\w*|each|always|whole|any\w*|both|entire)\b
-    """,
-    "some": r"""
-        일부|몇몇|대부분|가끔|종종|\b(?:some\w*|several|certain|most|often|usually|partly)\b
-    """,
-    "once": r"""
-        (?<![가-힣])이번|당분간|잠시|일단|\bthis (?:one|once|time)\b|\bfor now\b
-    """,
-    "ever": r"""
-        앞으로|이제부터|\bfrom now on\b
-    """,
-}
-_LIMIT = {
-    "at least": r"""
-        이상|최소\w*|적어도|\b(?:at least|no less than|no fewer than|minimum|or more)\b
-    """,
-    "at most": r"""
-        이하|이내|최대\w*|\b(?:at most|no more than|no later than|up to|within|maximum)\b
-        \bor (?:less|fewer)\b
-    """,
-    "over": r"""
-        초과\w*|넘[는을어으기은고]\w*|\b(?:more than|over|above|exceed\w*)\b
-        \b(?:greater|longer|older|higher) than\b
-    """,
-    "under": r"""
-        미만|\b(?:less than|fewer than|under|below)\b|\b(?:shorter|younger|lower) than\b
-    """,
-}
-_DUTY = {
-    "might": r"""
-        수도\s?있\w*|지도\s?모\w*|아마|\b(?:might|maybe|perhaps|possibly)\b
-    """,
-    "should": r"""
-        권장\w*|권고\w*|가급적|되도록|웬만하면
-        \b(?:should|encouraged|recommend\w*|ought|preferabl\w*|ideally)\b
-    """,
-    "may": r"""
-        [가-힣]도\s?(?:되|돼|된|될|됩|됨|좋)\w*|수\s?있\w*|가능\w*|허용\w*|선택\w*
-        \b(?:may|can|could|allowed|permitted|optional\w*)\b
-    """,
-    "need": r"""
-        필요\w*|\bneed\w*(?:['’]t)?\b
-    """,
-    "must": r"""
-        [가-힣]야\s?(?:하|합|한|해|할|함|만|된|될|됩|되|돼|됨)\w*|필수\w*|반드시|(?<![가-힣])꼭|의무\w*
-        \bmust(?:n['’]t)?\b|\bha(?:ve|s|d) to\b
-        \b(?:required?|mandatory|compulsory|obliged|shall)\b
-    """,
-}
-_ORDER = {
-    "before": r"""
-        (?<![가-힣])(?:전|전에|전까지|전부터)(?![가-힣])|하기\s?전|앞서|먼저|우선|미리
-        \b(?:before|prior to|first|ahead)\b
-    """,
-    "after": r"""
-        (?<![가-힣])(?:후|후에|뒤|뒤에|다음|다음에|이후|이후에)(?![가-힣])|고\s?나서|나중\w*|마지막\w*
-        \b(?:after\w*|then|once|later|last|second)\b
-    """,
-}
 # Words that nearly any memory may contain: they say little about its subject.
 _LITTLE = """
 쓸 쓴 할 될 있다 없다 있는 없는 있고 한
@@ -137,50 +49,6 @@ _TITLES = """
 """
 FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
 TITLES = tuple(_TITLES.split())
-
-
-def _pattern(senses: Mapping[str, str]) -> re.Pattern[str]:
-    groups = (
-        f"(?P<g{at}>{'|'.join(line.strip() for line in patterns.strip().splitlines())})"
-        for at, patterns in enumerate(senses.values())
-    )
-    return re.compile("|".join(groups), re.IGNORECASE)
-
-
-_SENSES: Mapping[Turn, Mapping[str, str]] = {
-    "negation": _NEGATION,
-    "scope": _SCOPE,
-    "limit": _LIMIT,
-    "duty": _DUTY,
-    "order": _ORDER,
-}
-
-
-@cache  # when first asked: most commands compare no texts
-def _patterns() -> Mapping[Turn, re.Pattern[str]]:
-    return {turn: _pattern(senses) for turn, senses in _SENSES.items()}
-
-
-# Prefixes that deny the word they stand before. They count only where the other text has that
-# word without one: `불고기` and `미국` deny nothing.
-_DENYING = "un in im il ir dis non non- a mis 불 부 비 미 무 몰 반 비- 무-"
-DENYING = tuple(_DENYING.split())
-# Beginnings that say the opposite of each other before the same rest: `유료`, `무료`.
-OPPOSED = (("유", "무"), ("기", "미"), ("en", "dis"), ("in", "ex"), ("찬", "반"))
-
-
-def denials(text: str) -> tuple[str, ...]:
-    """Return the denials in a text as written."""
-    return tuple(match[0] for match in _patterns()["negation"].finditer(text))
-
-
-@lru_cache(maxsize=2_048)
-def turns(text: str, turn: Turn) -> Mapping[str, str]:
-    """Return what turns a text in one way: each sense with its first marker as written."""
-    senses, found = tuple(_SENSES[turn]), dict[str, str]()
-    for match in _patterns()[turn].finditer(text):
-        found.setdefault(senses[int((match.lastgroup or "g0")[1:])], match[0])
-    return found
 
 
 @lru_cache(maxsize=1)
@@ -267,6 +135,7 @@ _WORD = re.compile(r"[가-힣]{1,64}|[^\W\d_가-힣]{1,64}(?:[+#]+|(?:['’][^\W
 _HANJA = re.compile("[\u4e00-\u9fff]+")
 _TOPIC = re.compile(r"..+(?:은|는|이|가|께서|께서는|께|께는|에게|에게는|의)$")
 _TITLED = re.compile(rf"(.{{1,4}}?)(?:{'|'.join(TITLES)})(?:님)?$")
+_HONOURED = re.compile(r"([가-힣]{2,4})님(?:은|이|을|의|과|께|께서|께는|에게|에게는|도|만)?$")
 _SALUTED = re.compile(r"\b(?:mr|mrs|ms|dr|prof)\.?\s$", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?:\A|[.!?。:]\s|\n)\s*\Z")
 
@@ -317,7 +186,7 @@ class Words:
     @cached_property
     def turned(self) -> Mapping[Turn, Mapping[str, str]]:
         """What turns the text, by its way: see `turns`."""
-        return {turn: turns(self.unnumbered, turn) for turn in _SENSES if turn != "negation"}
+        return {turn: turns(self.unnumbered, turn) for turn in TURNS}
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -328,7 +197,11 @@ class Words:
     def parts(self) -> tuple[tuple[Word, str, tuple[str, ...]], ...]:
         """Each word, as written without its ending, with the syllable pairs of a Korean one."""
         written = ((word, word.base or word.stem) for word in self.words)
-        return tuple((word, base, _syllable_pairs(base)) for word, base in written)
+        # Of a person's name a part is no part: `이수진` and `이수민` are two.
+        return tuple(
+            (word, base, () if word.names and not word.base else _syllable_pairs(base))
+            for word, base in written
+        )
 
     @cached_property
     def bases(self) -> frozenset[str]:
@@ -356,7 +229,7 @@ class Words:
 
     @cached_property
     def _numbers(self) -> frozenset[Decimal]:
-        return frozenset(q.value for q in self.quantities if q.what != CLOCK)
+        return frozenset(q.value for q in self.quantities if not q.is_alone)
 
     def holds(self, quantity: Quantity) -> bool:
         """Whether any of the quantities may mean the same: `Quantity.same` by set lookup."""
@@ -365,7 +238,8 @@ class Words:
             return any(quantity.same(known) for known in self.quantities)
         if what == "":
             return value in self._numbers
-        return (what, value) in self._values or ("", value) in self._values
+        is_bare = not quantity.is_alone and ("", value) in self._values
+        return is_bare or (what, value) in self._values
 
 
 def words_of(text: str) -> Words:
@@ -433,6 +307,8 @@ def _word(text: str, role: Role) -> Word | None:
     lower = text.casefold().removesuffix("'s").removesuffix("’s")
     if role == "person" and _is_hangul(lower):
         return Word(lower, text, 1.0, names=True)
+    if (called := _HONOURED.match(lower)) and not _is_known(called[1]):
+        return Word(called[1], text, 1.0, names=True)
     if lower in FUNCTION_WORDS:
         return None
     base = korean_stem(lower) if _is_hangul(lower) else stem(lower)
@@ -442,6 +318,11 @@ def _word(text: str, role: Role) -> Word | None:
         return Word(senses().get(base, base), text, LITTLE)
     names = role != "" and base not in senses()
     return Word(senses().get(base, base), text, 1.0, names=names, base=base)
+
+
+def _is_known(word: str) -> bool:
+    """Whether a word is a common noun or a title, so that it names nobody."""
+    return word in TITLES or word in tells_little() or word in senses()
 
 
 def _role(text: str, match: re.Match[str], after: re.Match[str] | None) -> Role:

@@ -188,6 +188,13 @@ class ChangeLogContract:
         assert found is not None
         assert await knowledge.find_same(Kind.MEMORY, "t", "b", decomposed) is None
 
+    async def test_texts_that_differ_in_the_case_of_a_path_are_two(
+        self, change_log: ChangeLog, knowledge: Knowledge
+    ) -> None:
+        await carry_out(change_log, memory_change("c1", None, "Logs go to /data/A"))
+        assert await knowledge.find_same(Kind.MEMORY, "t", "a", "logs go to /data/a") is None
+        assert await knowledge.find_same(Kind.MEMORY, "t", "a", "logs go to /data/A") is not None
+
     async def test_a_skill_deleted_meanwhile_is_given_to_nobody(
         self, change_log: ChangeLog
     ) -> None:

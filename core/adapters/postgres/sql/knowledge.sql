@@ -19,9 +19,9 @@ WHERE kind_packages.package <> EXCLUDED.package
 -- name: find_same
 SELECT * FROM knowledge_versions
 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s
-  AND same_key = %(same_key)s AND coalesce(scope_user, '') = coalesce(%(user)s, '')
+  AND same_key = ANY (%(same_keys)s) AND coalesce(scope_user, '') = coalesce(%(user)s, '')
   AND valid_to IS NULL
-ORDER BY valid_from LIMIT 1
+ORDER BY valid_from
 
 -- name: taken
 SELECT * FROM knowledge_versions
