@@ -48,6 +48,7 @@ THROUGH_THE_GATE = {
     "restorer.restore",
     "retractor.retract",
     "revert",
+    "skill_lists.delete_for_all",
     "skill_lists.edit",
 }
 BESIDES = {

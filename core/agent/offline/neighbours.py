@@ -46,7 +46,7 @@ def settle(view: View, content: str, hits: Sequence[JsonValue], *, ends: bool = 
         return _create(content, reason(view, "unrelated", f"{ids}: {about}"), "UNRELATED")
     if is_own and not ends_alike:
         return beside(view, content, ids)
-    clashes = [d for d in found.differs if d.what in CLASHES and not _adds(d)]
+    clashes = [d for d in found.differs if d.what in CLASHES and not _may_both_hold(d)]
     is_against = any(d.what != "number" or all((d.new, d.known)) for d in clashes)
     if not is_own:
         relationship = "CONFLICTS" if is_against else "EXTENDS"
@@ -62,10 +62,12 @@ def _is_about_another(names: Sides, numbers: Sides) -> bool:
     return all(names) or (any(names) and all(numbers))
 
 
-def _adds(difference: Difference) -> bool:
-    """Whether a difference is no more than that the new one holds too: "엑셀로도 보내 주세요"."""
+def _may_both_hold(difference: Difference) -> bool:
+    """Whether one only holds too, or each on a day of its own: "엑셀로도 …", "금요일에는 …"."""
     is_too = difference.what == "scope" and not difference.known
-    return is_too and {*difference.new} <= {"도", "also", "too"}
+    said = (*difference.new, *difference.known)
+    is_topic = all(word.endswith(("에는", "엔")) for word in said)
+    return is_topic or (is_too and {*difference.new} <= {"도", "also", "too"})
 
 
 def _sides(found: Evidence, what: str) -> Sides:
