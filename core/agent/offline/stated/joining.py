@@ -10,7 +10,7 @@ from itertools import pairwise
 from core.agent.offline.stated.amounts import MONEY, amounts
 from core.agent.offline.stated.days import is_moment, spelled
 from core.agent.offline.stated.english_words import GROUPED
-from core.agent.offline.stated.limits import complement
+from core.agent.offline.stated.limits import complement, meet
 from core.agent.offline.stated.statement import (
     BEYOND,
     ELSE,
@@ -201,6 +201,8 @@ class _Joiner:
         if one.test == "again":
             return seen[-1]
         unit = smaller([c.unit for c in seen])
+        if column == "남은 기간":  # what comes later has less time left
+            one = replace(one, test={"up": "down"}.get(one.test, one.test))
         if one.test == "between":
             return between([in_unit(c, unit) for c in seen])
         found = beyond([in_unit(c, unit) for c in seen], one.test)
@@ -478,8 +480,14 @@ def _check_equal(cases: Sequence[Case]) -> None:
     """Raise NotARule for amounts that are only equalled: `4개월이면` may be from then on."""
     ordered = [one for case in cases for one in case.when if one.kind == "number"]
     equal = [one for one in ordered if re.fullmatch(r"-?[\d.]+", one.test)]
-    if equal and len(equal) == len(ordered) and not all(one.unit in RANKS for one in equal):
+    if not equal or all(one.unit in RANKS for one in equal):
+        return
+    if len(equal) == len(ordered):
         raise NotARule("amounts that may be limits")
+    for column in {one.column for one in equal}:
+        limits = [one for one in ordered if one.column == column]
+        if len(set(limits)) == len(limits) and not meet(limits):
+            raise NotARule("an amount, and a gap before the next limit")
 
 
 def _is_fact(case: Case) -> bool:

@@ -185,7 +185,10 @@ def _named(found: Found, lead: str) -> Condition:
         if names:
             raise NotARule("words that no column has")
         return one
-    said = " ".join([*_content(lead), *_content(found.head)])
+    done = found.head.split()
+    if len(done) > 1 and done[-1] in w.ANYBODY:
+        done.pop()
+    said = " ".join([*_content(lead), *_content(" ".join(done))])
     if re.search(r"\d", said.replace("1인당", "").replace("1건당", "")):
         raise NotARule("a number before a condition")
     if one.unit == "명" and w.WHO.fullmatch(said):  # `손님 5명 이상이면` counts them

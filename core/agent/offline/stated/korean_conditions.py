@@ -73,7 +73,9 @@ def _has(match: re.Match[str]) -> Condition | None:
         return None
     if (match["when"] or "").startswith("는 ") and what[-1:] in {"", "에", "서", "고", "중"}:
         return None  # `매장에 있는 손님은`
-    if what.endswith("만") and re.match(r"\s[되돼됩된]", match.string[match.end() :]):
+    if what.endswith("만") and re.match(
+        r"\s(?:[되돼됩된됨]|충분|가능|무방)", match.string[match.end() :]
+    ):
         return None  # `확인서만 있으면 됩니다` is an outcome
     return Condition(what or "?", '"있음"' if match["has"] == "있" else '"없음"', "string")
 
@@ -130,6 +132,8 @@ def _limit(text: str, one: Amount) -> Found | None:
         if match := pattern.match(text, one.end):
             return _closed(text, one.start, match.end(), _number(one, f"{sign} {one.text}"))
     if one.kind == "number" and (match := w.EQUAL.match(text, one.end)):
+        return Found(one.start, match.end(), _number(one, one.text))
+    if one.unit in w.COUNTED and (match := w.EQUAL_VERB.match(text, one.end)):
         return Found(one.start, match.end(), _number(one, one.text))
     if one.unit in w.RANKS and (match := w.EQUAL_TOPIC.match(text, one.end)):
         return Found(one.start, match.end(), _number(one, one.text))

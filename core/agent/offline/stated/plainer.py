@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from core.agent.offline.stated.korean_plainer import written_out
 from core.agent.offline.stated.korean_words import POLITE, REPEATED
 from core.agent.offline.text import is_korean
 
@@ -43,7 +44,7 @@ def plain(sentences: Sequence[str]) -> list[str]:
     told = " ".join(sentences)
     if is_korean(told):
         halves = _named(_KOREAN_HALVES, told)
-        return [_korean(one, halves) for one in sentences]
+        return [_korean(one, halves) for one in written_out(sentences)]
     return [_english(one, _named(_HALVES, told)) for one in sentences]
 
 

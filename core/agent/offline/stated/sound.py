@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import chain
 
 from core.agent.offline.spans import read_span
+from core.agent.offline.stated.amounts import amount
 from core.agent.offline.stated.english_conditions import VERB, compared
 from core.agent.offline.stated.statement import Case, Condition, NotARule
 from core.agent.offline.text import is_korean
@@ -44,6 +45,7 @@ _OTHERS = re.compile(
 )
 # Of a thousand, ten thousand and more won, and of minutes, hours, days, weeks and months.
 _UNITS = (1, 100, 1_000, 10_000, 1_000_000, 10_000_000, 100_000_000, 60, 24, 12, 7, Fraction(1, 60))
+_SCALED = re.compile(r"\d[\d,.]*억 ?\d[\d,]*[백천]?만?|\d[\d,.]*만 ?\d[\d,]*[백천]?(?=\s?원)")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # Two of them are all that there is, so that a third lies within one.
 _HALVES = tuple(
@@ -124,6 +126,7 @@ def _check_numbers(cases: Sequence[Case], sentences: Sequence[str]) -> None:
 
 
 def _numbers(text: str) -> list[Fraction]:
+    text = _SCALED.sub(lambda one: amount(one[0]), text)
     found = (one.replace(",", "") for one in _NUMBER.findall(text))
     return [Fraction(one) for one in found if one.count(".") < 2]
 
