@@ -95,6 +95,8 @@ class Sentence:
                 clause.text, bool(parts) or len(clauses) > at + 1 or self._follows
             ):
                 value, outcome = named
+                if w.PRICED.search(value) and w.BARE.match(outcome):
+                    raise NotARule("some of what all are about")
                 part = self._part((value_of("", value),), outcome, clause)
                 parts.append(replace(part, trumps=w.TRUMPS.search(outcome) is not None))
             else:

@@ -45,6 +45,16 @@ _WRITTEN: tuple[tuple[re.Pattern[str], Written], ...] = tuple(
          lambda one: f"{_PEOPLE[one['who']]}명이면"),
         # `두 달치 이상 밀리면`
         (rf"(?P<of>{_SPAN})치(?=\s?(?:{_COMPARED}|넘)| {_VERB}{_IF})", r"\g<of>"),
+        # `30분 넘고 1시간까지는`
+        (r"(?<=[가-힣\d%])\s?(?:을 |를 |이 )?(?:넘고|넘어서?|초과하고|지나고|지나서) (?=\d|[한두세네] )",
+         " 초과 "),
+        # `수령하고 7일 이내면`
+        (r"^(?P<lead>(?:[^\d,]{0,14}[은는] )?)(?P<done>[가-힣]{2,4})"
+         r"(?:하고|한 지|하고 나서|한 뒤|한 날부터) (?=(?:\d+ ?|[한두세] )?(?:일|주|달|개월|년|시간|분)"
+         r" ?(?:이내|안|넘|지나|지난|초과|이상|미만|까지))", r"\g<lead>\g<done> 후 "),
+        # `주말하고 공휴일은`
+        (r"(?P<lead>^|, )(?P<a>[가-힣A-Za-z]{2,6})하고 (?P<b>[가-힣A-Za-z]{2,6})(?=[은는] |이?면 )",
+         r"\g<lead>\g<a>랑 \g<b>"),
         # `10분 넘게 늦으면`, `오후 6시 넘어서 들어온 건`
         (r"\s?(?:을 |를 |이 )?(?:넘게|넘어서|넘도록|초과해서?) (?=[가-힣])", " 초과 "),
         # `800kg 초과로 실리면`, `5박스 이하까지 갔으면`
@@ -59,6 +69,10 @@ _WRITTEN: tuple[tuple[re.Pattern[str], Written], ...] = tuple(
          if int(one["high"]) == int(one["low"]) + 1 else one[0]),
     )
 )  # fmt: skip
+_SECOND_ON = re.compile(r"(?:두 ?번째|둘째|2번째|2회|두 번)부터")
+_FIRST = re.compile(r"(?<![가-힣])(?:첫 ?번째|첫 ?회|처음|첫째)(?:은|는|에는|엔|이면)(?=\s)")
+_DEGREES = re.compile(r"\d도(?! (?:안|못))|온도|기온|체온|영하")
+_NOT_EVEN = re.compile(r"(?<=\d)도 (?=(?:안|못) )")
 # Until something is due, its day is none before it.
 _AHEAD = re.compile(rf"{_DAYS} 전(?!에)")
 _LEFT = re.compile(rf"{_DAYS} (?:이하로 |이내로 |미만으로 )?남")
@@ -82,6 +96,10 @@ def _written(sentence: str, told: str) -> str:
     text = sentence
     for pattern, written in _WRITTEN:
         text = pattern.sub(written, text)
+    if _SECOND_ON.search(told):
+        text = _FIRST.sub("1회이면", text)
+    if not _DEGREES.search(told):
+        text = _NOT_EVEN.sub(" ", text)
     if _AHEAD.search(told):
         text = _DUE_BEFORE.sub("0일 전", text)
     elif _LEFT.search(told):

@@ -190,8 +190,8 @@ REPEATED = re.compile(r"(?:이?라고|다고) 몇 번을? (?:말|얘기|이야�
 POLITE = re.compile(r"(?<=[고며면만데는은])요(?=,?\s)")
 LABEL = re.compile(r"(?P<about>[^:,.\d]{1,20}):\s+")
 POSTPOSED = re.compile(
-    r"(?P<then>[^,]+(?:[다요임음함]|가능|불가|무료|금지)), (?P<when>[^,]+(?:때는?"
-    r"|때만|경우는?|경우에만|경우에는|면))요?"
+    r"(?P<then>[^,]+(?:[다요임음함줘해]|가능|불가|무료|금지)), (?P<when>[^,]+(?:때는?"
+    r"|때만|경우는?|경우에만|경우에는|면|(?:분|손님|사람|건|것|거|고객|데)들?[은는]))요?"
 )
 # What makes a statement no rule: judgement, exceptions, approximation, taste, place.
 VAGUE = re.compile(
@@ -262,7 +262,7 @@ OPEN_NOUNS = [
 NOT_JOINS = re.compile(r"^(?:[가-힣]*(?:재|보|창|광|신|경|최|권|사|참|출|입)고)$")
 # Who or what a number would be of, as a condition beside it.
 WHO = re.compile(
-    r"(?:^|\s)(?:직원|사원|회원|고객|손님|학생|환자|주민|시민|가족|신입|임원|팀장"
+    r"(?:^|\s)(?:[가-힣A-Z]{1,3}(?:회원|고객|손님|직원|환자|업체)|직원|사원|회원|고객|손님|학생|환자|주민|시민|가족|신입|임원|팀장"
     r"|거래처|업체|협력사|VIP|단골"
     r"|해외|국내|주말|평일|공휴일|야간|주간|신규|기존|법인|개인|토요일|일요일)(?:들"
     r"|분들?|님)?(?=\s|$)"
@@ -288,6 +288,7 @@ NO_NAME = re.compile(
 ATTRIBUTE = re.compile(
     r"(?:요금|비|료|가격|값|한도|시간|할인|할인율|시급|수당|기간|인원|세율|이자|마감|점수|등급|금|액|률|율|가|온도|속도|배송|보관|환불|처리|대관|예약)$"
 )
+PRICED = re.compile(r"(?:요금|[가-힣]비|료|가격|값|한도|수당|시급|금액|보증금|예약금)$")
 ONLY_FROM = re.compile(r"(?:이상|이하|미만|초과)만(?=\s|$)")
 # An outcome that goes on with another value, or another amount.
 TWO_SAID = re.compile(

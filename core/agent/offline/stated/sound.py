@@ -38,6 +38,8 @@ _LIMITED = re.compile(
     r"\d\S* ?(?:이상|이하|미만|초과)(?:이고|이며|임|인|이면|[하했됐]|$)"
     r"|\d\S*?(?:만|을|를)? ?(?:넘[게어으는]|초과해야|이상이어야)|\d\S* ?이[전후] \S+(?:엔|은|는|$)"
 )
+_UNTIL = re.compile(r"\d\S* ?(?:까지|전에|이내에?|안에) [가-힣]+")
+_SAYS_AMOUNT = re.compile(r"\d|무료|유료|불가|없|면제|당일|안 |못 |금지|[십백천만] ?원")
 # Whom another clause is about: `등록증 있으신 분한테는 …`, `그 전까지 들어온 건 …`.
 _OTHERS = re.compile(
     r"(?:분|사람|고객|손님|회원|직원)(?:들)?(?:한테|에게|께)는(?=\s)"
@@ -112,6 +114,8 @@ def _check_outcomes(cases: Sequence[Case]) -> None:
         raise NotARule("a comparison of two things")
     if not any(one.is_ordered for one in when) and any(_compares(case.then) for case in cases):
         raise NotARule("an outcome that holds a condition")
+    if len(cases) > 2 and not any(one.is_ordered for one in when) and _is_mixed(cases):
+        raise NotARule("a limit for one, and other things for others")
     if any(_OTHERS.search(case.then) for case in cases):
         raise NotARule("an outcome that holds another clause")
 
@@ -171,6 +175,12 @@ def _is_cut(test: str, sentence: str) -> bool:
 def _is_several(then: str) -> bool:
     """Whether an outcome names two times that it holds for."""
     return len(_WHEN.findall(f"{then} ")) > 1
+
+
+def _is_mixed(cases: Sequence[Case]) -> bool:
+    """Whether some outcomes say until when, and others no number at all."""
+    told = [case.then for case in cases]
+    return any(map(_UNTIL.search, told)) and any(not _SAYS_AMOUNT.search(one) for one in told)
 
 
 def _is_elliptic(cases: Sequence[Case]) -> bool:
