@@ -10,7 +10,7 @@ from itertools import pairwise
 from core.agent.offline.stated.amounts import MONEY, amounts
 from core.agent.offline.stated.days import is_moment, spelled
 from core.agent.offline.stated.english_words import GROUPED
-from core.agent.offline.stated.limits import complement, meet
+from core.agent.offline.stated.limits import check_equal, complement
 from core.agent.offline.stated.statement import (
     BEYOND,
     ELSE,
@@ -41,7 +41,6 @@ DEFAULTS = {
     "건": "건수", "개": "수량", "점": "점수", "회": "횟수", "degree": "temperature",
     "person": "people", "km": "distance",
 }  # fmt: skip
-RANKS = frozenset(["점", "등급", "단계", "학년", "급"])
 _ALWAYS = re.compile(r"항상|언제나|반드시|절대|\balways\b|\bnever\b", re.I)
 _WITHIN = re.compile(r"\bwithin\b", re.I)
 _SAME = 0.6  # likeness of two names of one column
@@ -201,7 +200,7 @@ class _Joiner:
         if one.test == "again":
             return seen[-1]
         unit = smaller([c.unit for c in seen])
-        if column == "남은 기간":  # what comes later has less time left
+        if column.endswith("남은 기간"):  # what comes later has less time left
             one = replace(one, test={"up": "down"}.get(one.test, one.test))
         if one.test == "between":
             return between([in_unit(c, unit) for c in seen])
@@ -394,7 +393,7 @@ def _checked(cases: list[Case]) -> list[Case]:
         raise NotARule("cases of different things")
     _check_values(cases)
     _check_groups(cases)
-    _check_equal(cases)
+    check_equal(cases)
     return cases
 
 
@@ -474,20 +473,6 @@ def _check_values(cases: Sequence[Case]) -> None:
     tests = [tuple(f"{one.column} {one.test}" for one in case.when) for case in cases]
     if len(set(tests)) < len(tests):
         raise NotARule("a case told twice")
-
-
-def _check_equal(cases: Sequence[Case]) -> None:
-    """Raise NotARule for amounts that are only equalled: `4개월이면` may be from then on."""
-    ordered = [one for case in cases for one in case.when if one.kind == "number"]
-    equal = [one for one in ordered if re.fullmatch(r"-?[\d.]+", one.test)]
-    if not equal or all(one.unit in RANKS for one in equal):
-        return
-    if len(equal) == len(ordered):
-        raise NotARule("amounts that may be limits")
-    for column in {one.column for one in equal}:
-        limits = [one for one in ordered if one.column == column]
-        if len(set(limits)) == len(limits) and not meet(limits):
-            raise NotARule("an amount, and a gap before the next limit")
 
 
 def _is_fact(case: Case) -> bool:

@@ -114,7 +114,7 @@ class Sentence:
         """Return the parts of a clause with conditions, several where one of them is enough."""
         if not clause.tail:
             raise NotARule("a condition without an outcome")
-        if w.TRUMPS.search(clause.tail) and clause.found[0].one.kind != ELSE:
+        if w.TRUMPS.search(clause.tail) and clause.found[0].one.kind not in {ELSE, BEYOND}:
             raise NotARule("a limit whatever else holds")
         if w.UNREAD.search(clause.lead):
             raise NotARule("a condition that is not read")

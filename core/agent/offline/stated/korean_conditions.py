@@ -15,7 +15,10 @@ from core.agent.offline.stated.statement import (
     Condition,
     Ends,
     NotARule,
+    in_unit,
+    is_convertible,
     size,
+    smaller,
 )
 
 _SPAN_UNITS = frozenset(["년", "개월", "주", "일", "시간", "분"])
@@ -88,6 +91,8 @@ def _is(match: re.Match[str]) -> Condition | None:
         value,
     ):
         return None
+    if match["when"] == "면" and re.match(r"\s(?:[돼되됩된됨]|끝)", match.string[match.end() :]):
+        return None  # `답글만 달면 돼요` is an outcome
     if not match["not"] and not w.LIST.search(value) and not w.is_thing(value):
         return None
     return value_of("?", value, no=bool(match["not"]))
@@ -114,8 +119,11 @@ def _compared(text: str) -> Iterator[Found]:
         one = found[at]
         after = found[at + 1] if at + 1 < len(found) else None
         made = None
-        if after and (w.RANGE.fullmatch(text, one.end, after.start)):
-            made = _range(text, one, after)
+        if after and w.AHEAD_RANGE.fullmatch(text, one.end, after.start):
+            made = _ahead_range(text, one, after)
+            at += made is not None
+        elif after and w.RANGE.fullmatch(text, one.end, after.start):
+            made = _range(text, *_in_one_unit(one, after))
             at += made is not None
         made = made or _limit(text, one)
         if made is not None:
@@ -145,6 +153,24 @@ def _ahead(text: str, one: Amount, ahead: re.Match[str]) -> Found | None:
     end = ahead.end()
     made = _number(one, f">= {one.text}" if ahead["till"] else one.text)
     return _closed(text, one.start, end, replace(made, column="남은 기간"))
+
+
+def _ahead_range(text: str, one: Amount, other: Amount) -> Found | None:
+    """Return from how long to how long before something: `6일 전부터 3일 전까지`."""
+    till = w.BEFORE.match(text, other.end)
+    if till is None or not till["till"] or size(other.text) >= size(one.text):
+        return None
+    made = _interval(other, one, True, True)
+    return _closed(text, one.start, till.end(), replace(made, column="남은 기간"))
+
+
+def _in_one_unit(one: Amount, other: Amount) -> tuple[Amount, Amount]:
+    """Return two ends of a range in the smaller of their units: `30분 초과 1시간까지`."""
+    if not one.unit or not other.unit or not is_convertible(one.unit, other.unit):
+        return one, other
+    unit = smaller([one.unit, other.unit])
+    found = [in_unit(_number(each, each.text), unit).test for each in (one, other)]
+    return replace(one, text=found[0], unit=unit), replace(other, text=found[1], unit=unit)
 
 
 def _range(text: str, one: Amount, other: Amount) -> Found | None:

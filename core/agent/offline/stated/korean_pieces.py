@@ -60,6 +60,7 @@ def read(text: str) -> list[Reading]:
     found = (
         tried(_between, plain)
         or tried(_rest, plain)
+        or tried(_over, plain)
         or [
             one
             for reader in (_turned, _conditional, _fact, _some, _bare)
@@ -103,6 +104,19 @@ def _rest(text: str) -> Iterator[Reading]:
     if then and conditions_of(f"{then} "):
         return
     yield Reading(((Condition("", "-", ELSE),),), _outcome(then) if then else "", shape="rest")
+
+
+def _over(text: str) -> Iterator[Reading]:
+    """Yield what holds for some, whatever else is told: `신규는 실적과 관계없이 전수검사`."""
+    found = w.OVER.fullmatch(text)
+    if found is None or conditions_of(f"{found['who']}이면 {found['then']} ")[1:]:
+        return
+    who = found["who"]
+    if re.search(r"\d", who) or w.NO_VALUE.search(who) or len(who) > 20:
+        return
+    is_clause = found["by"].endswith("면") and not words.is_thing(who)
+    value = value_of("", nominal(who.removesuffix("으")) if is_clause else who)
+    yield Reading(((value,),), _outcome(found["then"]), 0, True, "over")
 
 
 def _conditional(text: str) -> Iterator[Reading]:
@@ -223,7 +237,9 @@ def _is_value(value: str) -> bool:
         return False
     value = re.sub(r"(?<=[가-힣]{2})도$", "", value)
     return (
-        len(value.split()) <= 3 and not w.NO_VALUE.search(value) and not words.VERBAL.search(last)
+        len(value.split()) <= 3
+        and not w.NO_VALUE.search(value)
+        and (not words.VERBAL.search(last) or w.NOUN.search(last) is not None)
     )
 
 
@@ -239,6 +255,8 @@ def _bare(text: str) -> Iterator[Reading]:
 def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     """Whether what holds for some of several is said of all of them in one manner."""
     told = [one.shape for one, _ in found]
+    if told.count("rest") > 1:
+        return False
     if "nested" in told:
         after = [
             told[at + 1 : at + 2] == ["gap"] for at, shape in enumerate(told) if shape == "nested"
@@ -291,10 +309,10 @@ def topical(sentences: Sequence[str]) -> list[str]:
     if found and not any(": " in one for one in others) and ": " not in first[found.end() :]:
         return [first[found.end() :], *others]
     label = re.match(
-        r"(?P<about>[^,.\d]{1,16}?)(?:이?요|얘긴데요?|얘기인데요?|말인데요?|말이에요|관련해서|관련해서요),\s+",
+        r"(?P<about>[^,.\d]{1,16}?)(?:은|는|이?요|얘긴데요?|얘기인데요?|말인데요?|말이에요|관련해서|관련해서요),\s+",
         first,
     )
-    if label:
+    if label and not w.CONTRAST.search(label["about"]):
         return [first[label.end() :], *others]
     if others and w.SPEAKER.fullmatch(first.strip(" .!")):
         return topical(others)

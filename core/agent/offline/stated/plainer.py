@@ -24,6 +24,10 @@ _KOREAN_HOUR = re.compile(
     r"(?<!오전 )(?<!오후 )(?<!새벽 )(?<!아침 )(?<!저녁 )(?<!밤 )(?<![가-힣\d:])"
     r"(?P<hour>\d{1,2})시(?!간)"
 )
+_KOREAN_TO_HOUR = re.compile(
+    r"(?P<from>(?P<half>오전|오후|새벽|저녁|밤) ?(?P<a>\d{1,2})시(?: ?반)?(?:부터|에서| ?~) ?)"
+    r"(?P<to>(?P<b>\d{1,2})시(?!간))"
+)
 _BARE_HOUR = re.compile(
     r"\b(?P<by>from|after|before|until|till|past) (?P<hour>\d{1,2})"
     r"(?=(?: on(?:wards?)?)?(?:[,;.]|$| (?:it|they|we|you|that|is|and|nope|give|no)\b))",
@@ -71,6 +75,12 @@ def _korean(sentence: str, halves: Mapping[str, str]) -> str:
     text, end = REPEATED.sub("", POLITE.sub("", body)), sentence[len(body) :]
     told = _TOLD.search(text)
     text = text[: told.start()] + told["told"] if told else text
+    text = _KOREAN_TO_HOUR.sub(
+        lambda one: (
+            f"{one['from']}{one['half']} {one['to']}" if int(one["a"]) < int(one["b"]) else one[0]
+        ),
+        text,
+    )
     hours = _KOREAN_HOUR.sub(
         lambda one: f"{halves[one['hour']]} {one[0]}" if one["hour"] in halves else one[0], text
     )
