@@ -417,7 +417,7 @@ def _is_either(cases: Sequence[Case]) -> bool:
 
 # Values of which each may be one of the others too.
 _ORDINAL = re.compile(
-    r'^"(?:첫|재(?:구매|방문|주문)|두 ?번째|둘째|셋째|추가|first|second|third|repeat|extra'
+    r'^"(?:첫|최초|재(?:구매|방문|주문|발급|신청|등록|배송|수강|계약|가입)|두 ?번째|둘째|셋째|추가|first|second|third|repeat|extra'
     r"|additional)",
     re.I,
 )
@@ -447,6 +447,7 @@ def _check_groups(cases: Sequence[Case]) -> None:
             for one in case.when
             if one.column == column
             for value in re.findall(r'"([^"]+)"', one.test)
+            if value not in {"일반", "기본", "정규"}
         ]
         if any(when) and not all(when):
             raise NotARule("when it is, beside who or what it is")

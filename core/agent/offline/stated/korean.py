@@ -95,7 +95,7 @@ class Sentence:
                 clause.text, bool(parts) or len(clauses) > at + 1 or self._follows
             ):
                 value, outcome = named
-                if w.PRICED.search(value) and w.BARE.match(outcome):
+                if w.PRICED.search(value) and (w.BARE.match(outcome) or w.BARE_WON.match(outcome)):
                     raise NotARule("some of what all are about")
                 part = self._part((value_of("", value),), outcome, clause)
                 parts.append(replace(part, trumps=w.TRUMPS.search(outcome) is not None))

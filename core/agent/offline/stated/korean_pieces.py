@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from core.agent.offline.stated import korean_piece_words as w
 from core.agent.offline.stated import korean_words as words
-from core.agent.offline.stated.days import days_of
+from core.agent.offline.stated.days import days_of, is_moment
 from core.agent.offline.stated.found import Found
 from core.agent.offline.stated.korean import Clause, Sentence, nominal
 from core.agent.offline.stated.korean import outcome_of as clean
@@ -63,7 +63,7 @@ def read(text: str) -> list[Reading]:
         or tried(_over, plain)
         or [
             one
-            for reader in (_turned, _conditional, _fact, _some, _bare)
+            for reader in (_turned, _conditional, _fact, _some, _gapped, _bare)
             for one in tried(reader, plain)
         ]
     )
@@ -210,6 +210,11 @@ def _some(text: str) -> Iterator[Reading]:
             yield _valued(match["value"], then, 2 if gapped else 0)
     if (several := w.SEVERAL.match(text)) and all(map(_is_value, several["value"].split(", "))):
         yield _valued(several["value"], text[several.end() :], 0)
+
+
+def _gapped(text: str) -> Iterator[Reading]:
+    """Yield a value with its outcome and no word between them: `조조 9천원`, `제주 무료`."""
+    match = w.SOME.match(text)
     topic = match["value"] if match else ""
     rest = text[match.end() :] if match else text
     if not w.GAP.match(rest) and len(rest.split()) > 3:
@@ -268,6 +273,8 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     values = [one for one, _ in found if one.shape in {"amount", "text", "label", "gap"}]
     if not values:
         return True
+    if any(map(_is_of_what_it_costs, values)):
+        return False
     if len(values) < len([one for one, _ in found if one.shape != "rest"]):
         return True
     shapes = {one.shape for one in values}
@@ -276,9 +283,39 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
         inner = [gap for one in values if one.shape == "amount" and (gap := w.GAP.match(one.then))]
         if any(_is_value(gap["value"]) for gap in inner):
             return False
+        if topics[0] and not any(topics[1:]) and _is_akin(values):
+            return True
         return not any(topics[1:]) and shapes <= ({"gap"} if topics[0] else {"gap", "amount"})
     most = 5 if shapes != {"text"} or any(one.shape == "rest" for one, _ in found) else 2
     return len(shapes) == 1 and all(len(one.then.split()) <= most for one in values)
+
+
+def _is_of_what_it_costs(one: Reading) -> bool:
+    """Whether a value is what all amounts are of: `수당은 간호사 5만원` says who gets it."""
+    inner = w.GAP.match(one.then) if any(map(words.PRICED.search, _names(one))) else None
+    return inner is not None and _is_value(inner["value"])
+
+
+def _is_akin(values: Sequence[Reading]) -> bool:
+    """Whether what is told by name is of the kind of what is told bare, as the words show.
+
+    `간식은 소형견 1개, 대형견은 2개`: no sibling of `간식`, as abroad is of home.
+    """
+    bare = [_names(one) for one in values if one.shape == "gap"]
+    named = [_names(one) for one in values if one.shape == "amount"]
+    topic = next(one.topic for one in values if one.topic)
+    known = [name for names in bare for name in names]
+    costs = [words.PRICED.search(name) for names in named for name in names]
+    if words.PRICED.search(topic) and not any(costs):
+        return True
+    told = [*known, *(name for names in named for name in names)]
+    if is_moment(topic) or topic[-1:] == told[0][-1:] or w.CONTRAST.search(topic):
+        return False
+    return all(map(is_moment, told)) or len({name[-1:] for name in told}) == 1
+
+
+def _names(one: Reading) -> list[str]:
+    return re.findall(r'"([^"]+)"', one.any_of[0][0].test)
 
 
 def _opposed(found: Sequence[tuple[Reading, str]]) -> bool:
@@ -312,6 +349,10 @@ def topical(sentences: Sequence[str]) -> list[str]:
         r"(?P<about>[^,.\d]{1,16}?)(?:은|는|이?요|얘긴데요?|얘기인데요?|말인데요?|말이에요|관련해서|관련해서요),\s+",
         first,
     )
+    if (asked := w.ASKED.match(first)) and not w.CONTRAST.search(asked[0]):
+        return topical([first[asked.end() :], *others])
+    if (priced := w.PRICED_LIST.match(first)) and not w.CONTRAST.search(priced[0]):
+        return [first[priced.end() :], *others]
     if label and not w.CONTRAST.search(label["about"]):
         return [first[label.end() :], *others]
     if others and w.SPEAKER.fullmatch(first.strip(" .!")):

@@ -290,7 +290,11 @@ NO_NAME = re.compile(
 ATTRIBUTE = re.compile(
     r"(?:요금|비|료|가격|값|한도|시간|할인|할인율|시급|수당|기간|인원|세율|이자|마감|점수|등급|금|액|률|율|가|온도|속도|배송|보관|환불|처리|대관|예약)$"
 )
-PRICED = re.compile(r"(?:요금|[가-힣]비|료|가격|값|한도|수당|시급|금액|보증금|예약금)$")
+BARE_WON = re.compile(r"[^\s,\d]+ [일이삼사오육칠팔구]?[십백천만]+ ?원")
+PRICED = re.compile(
+    r"(?:요금|(?<=[가-힣])(?<![준정미대경])(?<!(?<![가-힣])장)비"
+    r"|[람용수장관여체험강고대태리행가]료|가격|값|한도|수당|시급|금액|보증금|예약금)$"
+)
 ONLY_FROM = re.compile(r"(?:이상|이하|미만|초과)만(?=\s|$)")
 # An outcome that goes on with another value, or another amount.
 TWO_SAID = re.compile(

@@ -10,6 +10,7 @@ from itertools import chain
 from core.agent.offline.spans import read_span
 from core.agent.offline.stated.amounts import amount
 from core.agent.offline.stated.english_conditions import VERB, compared
+from core.agent.offline.stated.korean_words import PRICED
 from core.agent.offline.stated.statement import Case, Condition, NotARule
 from core.agent.offline.text import is_korean
 
@@ -90,9 +91,13 @@ def _check_words(cases: Sequence[Case]) -> None:
     when = [one for case in cases for one in case.when]
     if any(_UNNAMED.search(one.column) for one in when):
         raise NotARule("what somebody is, as the name of a quantity")
+    values = [value for one in when for value in _VALUES.findall(one.test)]
+    costs = [bool(PRICED.search(value)) for value in values]
+    if any(costs) and not all(costs) and len(when) > 2:
+        raise NotARule("what amounts are of, beside whom they are for")
     if any(_is_cut(one.test, case.sentence) for case in cases for one in case.when):
         raise NotARule("a word cut in two")
-    if any(_NO_VALUE.fullmatch(value) for one in when for value in _VALUES.findall(one.test)):
+    if any(map(_NO_VALUE.fullmatch, values)):
         raise NotARule("a value that names nothing")
     if any(one.is_ordered and _HOLDS.search(one.column) for one in when):
         raise NotARule("what somebody has, as the name of a quantity")
