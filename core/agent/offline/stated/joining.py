@@ -10,7 +10,7 @@ from itertools import pairwise
 from core.agent.offline.stated.amounts import MONEY, amounts
 from core.agent.offline.stated.days import is_moment, spelled
 from core.agent.offline.stated.english_words import GROUPED
-from core.agent.offline.stated.limits import check_equal, complement
+from core.agent.offline.stated.limits import check_equal, complement, meet
 from core.agent.offline.stated.statement import (
     BEYOND,
     ELSE,
@@ -79,6 +79,9 @@ def _goes_beyond(part: Part) -> bool:
 def _with_topics(parts: Sequence[Part], group: str, about: str) -> list[Part]:
     """Make a condition of what parts are about where they are about several things."""
     topics = list(dict.fromkeys(part.topic for part in parts if part.topic))
+    limits = [one for part in parts for one in part.when if one.is_ordered]
+    if any(part.is_done_by for part in parts) and not _is_told_both_ways(parts, limits):
+        raise NotARule("what some do, who may not be all")
     if len(topics) < 2:
         if any(part.is_group for part in parts):
             raise NotARule("a rule for one group")
@@ -96,6 +99,12 @@ def _with_topics(parts: Sequence[Part], group: str, about: str) -> list[Part]:
         mine = () if part.is_rest else (Condition(group, f'"{topic}"', "string"),)
         told.append(replace(part, when=(*mine, *part.when)))
     return told
+
+
+def _is_told_both_ways(parts: Sequence[Part], limits: Sequence[Condition]) -> bool:
+    beyond = any(one.kind == BEYOND for part in parts for one in part.when)
+    alone = all(len(part.when) == 1 for part in parts)
+    return alone and len(parts) > 1 and (beyond or (len(limits) == len(parts) and meet(limits)))
 
 
 def _named_after(part: Part, topic: str) -> Part:
@@ -417,7 +426,8 @@ def _is_either(cases: Sequence[Case]) -> bool:
 
 # Values of which each may be one of the others too.
 _ORDINAL = re.compile(
-    r'^"(?:첫|최초|재(?:구매|방문|주문|발급|신청|등록|배송|수강|계약|가입)|두 ?번째|둘째|셋째|추가|first|second|third|repeat|extra'
+    r'^"(?:첫|최초|재(?:구매|방문|주문|발급|신청|등록|배송|수강|계약|가입)'
+    r"|두 ?번째|둘째|셋째|추가|first|second|third|repeat|extra"
     r"|additional)",
     re.I,
 )

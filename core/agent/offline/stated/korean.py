@@ -13,6 +13,9 @@ from core.agent.offline.stated.found import Found
 from core.agent.offline.stated.korean_conditions import conditions_of, value_of
 from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule, Part
 
+_ADNOMINAL = re.compile(
+    rf"[{''.join(chr(at) for at in range(0xAC04, 0xD7A4, 28))}는]$"
+)  # ends as a verb before a noun does
 _LEAD = 3  # words before a value that may name its column
 
 _LONG = 40  # characters of what follows for one of several
@@ -162,6 +165,7 @@ class Sentence:
                 is_crisp=_is_crisp(when, tail),
                 is_weak=links == ["bare"],
                 is_group=bool(w.WHO.search(topic)),
+                is_done_by=any(map(_is_done_by, clause.found)),
             )
         ]
 
@@ -188,16 +192,22 @@ def _named(found: Found, lead: str) -> Condition:
             raise NotARule("words that no column has")
         return one
     done = found.head.split()
-    if len(done) > 1 and done[-1] in w.ANYBODY:
+    if len(done) > 1 and (done[-1] in w.ANYBODY or _is_done_by(found)):
         done.pop()
     said = " ".join([*_content(lead), *_content(" ".join(done))])
     if re.search(r"\d", said.replace("1인당", "").replace("1건당", "")):
         raise NotARule("a number before a condition")
     if one.unit == "명" and w.WHO.fullmatch(said):  # `손님 5명 이상이면` counts them
         return replace(one, column=f"{said} 수")
-    if w.WHO.search(said):
+    if w.WHO.search(w.OWNER.sub(" ", said)):
         raise NotARule("who it is of is a condition too")
     return replace(one, column=said)
+
+
+def _is_done_by(found: Found) -> bool:
+    """Whether a limit is of what some do who may be all there are: `6개월 이상 등록한 회원`."""
+    *done, who = found.head.split() or [""]
+    return bool(done) and w.DOERS.fullmatch(who) is not None and bool(_ADNOMINAL.search(done[-1]))
 
 
 def _content(text: str) -> list[str]:

@@ -39,6 +39,9 @@ _LIMITED = re.compile(
     r"\d\S* ?(?:이상|이하|미만|초과)(?:이고|이며|임|인|이면|[하했됐]|$)"
     r"|\d\S*?(?:만|을|를)? ?(?:넘[게어으는]|초과해야|이상이어야)|\d\S* ?이[전후] \S+(?:엔|은|는|$)"
 )
+_ONLY_THOSE = re.compile(
+    r"(?<![\d가-힣])(?:분|사람|고객|손님|회원|직원)들?(?:한테|에게|께)?만(?=\s)"
+)
 _UNTIL = re.compile(r"\d\S* ?(?:까지|전에|이내에?|안에) [가-힣]+")
 _SAYS_AMOUNT = re.compile(r"\d|무료|유료|불가|없|면제|당일|안 |못 |금지|[십백천만] ?원")
 # Whom another clause is about: `등록증 있으신 분한테는 …`, `그 전까지 들어온 건 …`.
@@ -121,6 +124,8 @@ def _check_outcomes(cases: Sequence[Case]) -> None:
         raise NotARule("an outcome that holds a condition")
     if len(cases) > 2 and not any(one.is_ordered for one in when) and _is_mixed(cases):
         raise NotARule("a limit for one, and other things for others")
+    if len(cases) == 1 and _ONLY_THOSE.search(cases[0].then):
+        raise NotARule("an outcome for some alone")
     if any(_OTHERS.search(case.then) for case in cases):
         raise NotARule("an outcome that holds another clause")
 
