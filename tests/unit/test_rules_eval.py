@@ -11,16 +11,16 @@ from tests.evals.rules import RIGHT, SETS, counts, judged, read, says_the_same
 # What was reached: right tables at least, wrong ones at most (which are to become none; that of
 # `rules_c` is judged so for its words alone), and memories kept at least.
 REACHED = {
-    "open/rules.jsonl": (77, 0, 29),
+    "open/rules.jsonl": (78, 0, 29),
     "open/rules_c.jsonl": (26, 0, 14),
-    "open/rules_d.jsonl": (132, 0, 38),
-    "open/rules_e.jsonl": (77, 0, 33),
-    "open/rules_f.jsonl": (57, 0, 31),
-    "open/rules_q.jsonl": (19, 0, 12),
-    "open/rules_s.jsonl": (12, 0, 15),
+    "open/rules_d.jsonl": (134, 0, 38),
+    "open/rules_e.jsonl": (80, 0, 33),
+    "open/rules_f.jsonl": (59, 0, 31),
+    "open/rules_q.jsonl": (24, 0, 12),
+    "open/rules_s.jsonl": (14, 0, 15),
     "open/rules_u.jsonl": (24, 0, 13),
-    "open/rules_v.jsonl": (24, 0, 13),
-    "open/rules_z.jsonl": (17, 0, 13),
+    "open/rules_v.jsonl": (25, 0, 13),
+    "open/rules_z.jsonl": (25, 0, 13),
     "sealed/rules.jsonl": (8, 1, 10),
     "sealed/rules-w.jsonl": (16, 0, 13),
 }

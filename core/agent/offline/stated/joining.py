@@ -30,7 +30,7 @@ from core.agent.offline.stated.statement import (
 )
 from core.agent.offline.text import is_korean, letters, likeness
 
-PRESENT = ('"있음"', '"없음"', "true", "false", '"with"', '"without"')
+PRESENT = ('"있음"', '"없음"', '"해당"', "true", "false", '"with"', '"without"')
 LACKING = ('"없음"', '"without"')
 # What a number is of where nothing names it.
 DEFAULTS = {
@@ -98,6 +98,12 @@ def _with_topics(parts: Sequence[Part], group: str, about: str) -> list[Part]:
             raise NotARule("a part about nothing told, beside others")
         mine = () if part.is_rest else (Condition(group, f'"{topic}"', "string"),)
         told.append(replace(part, when=(*mine, *part.when)))
+    tiers = [
+        {one.test for part in told if part.when[0].test == f'"{each}"' for one in part.when[1:]}
+        for each in topics
+    ]
+    if any(one < other for one in tiers if one for other in tiers):
+        raise NotARule("an exception to some of what is told of another")
     return told
 
 

@@ -151,6 +151,8 @@ class Sentence:
             when, tail = [*when, value_of("", named[0])], named[1]
         if any(one.head.strip() for one in clause.found) and len(when) > 1 and not over:
             raise NotARule("what several numbers are of")
+        if links[-1] == "or":
+            raise NotARule("a condition behind that is not read")
         if "or" in links[:-1]:
             if set(links[:-1]) != {"or"}:
                 raise NotARule("conditions of which nobody can tell how they go together")

@@ -14,6 +14,7 @@ from core.agent.offline.stated.found import Found
 from core.agent.offline.stated.korean import Clause, Sentence, nominal
 from core.agent.offline.stated.korean import outcome_of as clean
 from core.agent.offline.stated.korean_conditions import conditions_of, value_of
+from core.agent.offline.stated.korean_either import either
 from core.agent.offline.stated.pieces import Piece, Reading, tried
 from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule, Part
 
@@ -63,7 +64,7 @@ def read(text: str) -> list[Reading]:
         or tried(_over, plain)
         or [
             one
-            for reader in (_turned, _conditional, _fact, _some, _gapped, _bare)
+            for reader in (_turned, _either, _conditional, _fact, _some, _gapped, _bare)
             for one in tried(reader, plain)
         ]
     )
@@ -83,7 +84,7 @@ def _outcome(text: str, *, hours: bool = False) -> str:
     plain = text.strip(" .,;:/")
     if not hours and w.CALENDAR.search(plain):
         raise NotARule("an outcome that may hold for some alone")
-    if w.STRAY.search(plain) or len(plain.split()) > 9 or "," in plain:
+    if w.STRAY.search(plain) or len(plain.split()) > 9 or re.search(r",(?!\d{3})", plain):
         raise NotARule("an outcome with another clause")
     return clean(plain)
 
@@ -104,6 +105,10 @@ def _rest(text: str) -> Iterator[Reading]:
     if then and conditions_of(f"{then} "):
         return
     yield Reading(((Condition("", "-", ELSE),),), _outcome(then) if then else "", shape="rest")
+
+
+def _either(text: str) -> Iterator[Reading]:
+    yield from either(text, _outcome)
 
 
 def _over(text: str) -> Iterator[Reading]:

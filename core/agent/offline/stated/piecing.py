@@ -59,6 +59,8 @@ def _cases(way: Sequence[tuple[Reading, str]], grammar: ModuleType) -> list[Case
     if _bounds(way, grammar.limits):
         return None
     topics = {one.topic for one, _ in way if one.topic}
+    if len(topics) > 1 and any(one.trumps for one, _ in way):
+        return None
     if not grammar.fits(way) or (len(topics) == 1 and kw.CONTRAST.search("".join(topics))):
         return None
     try:
@@ -85,7 +87,7 @@ def _steps_alike(cases: Sequence[Case]) -> bool:
 
 def _is_told(cases: Sequence[Case]) -> bool:
     """Whether each thing that is so or not is told both ways, or the rest is told."""
-    if not cases[-1].when:
+    if not cases[-1].when or len({one.then for one in cases}) == 1:
         return True
     columns = [one.column for case in cases for one in case.when if not one.is_ordered]
     return all(columns.count(column) > 1 for column in columns)

@@ -55,11 +55,14 @@ def cases_in(text: str) -> list[Case]:
 
 
 def _joined(sentences: Sequence[str]) -> list[Case]:
-    """Return the cases of sentences read in order or, where that fails, piece by piece."""
+    """Return the cases of sentences read in order or, where that is not sound, by pieces."""
     try:
-        return joined(*_parts(sentences))
+        cases = joined(*_parts(sentences))
+        if any(map(is_korean, sentences)):
+            check_sound(cases, sentences)
     except NotARule:
         return pieced(sentences)
+    return cases
 
 
 def _parts(sentences: Sequence[str]) -> tuple[list[Part], str]:

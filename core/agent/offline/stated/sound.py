@@ -24,6 +24,7 @@ _VALUES = re.compile(r'"([^"]*)"')
 # What somebody is or has, taken for a quantity: `동의서 없는 만 14세`, `어르신이랑 유공자`.
 _UNNAMED = re.compile(
     r"(?:이라|라도|이어|아니|(?<=\S) ?(?:없|있|또))(?: \([^)]*\))?$|(?:이랑|하고) "
+    r"|(?<![가-힣])(?!(?:하나|언제나|바나나) )[가-힣]{2,}나(?= )"
 )
 _BARE = re.compile(
     r"(?:no )?(?:can|could|may|might|will|would|must|should|do|does|is|are)(?: not|n't)?", re.I
@@ -62,7 +63,7 @@ _HALVES = tuple(
         (r"\bdomestic", r"\b(?:international|foreign|abroad|overseas)"),
     )
 )
-_HELD = frozenset(['"yes"', '"no"', '"있음"', '"없음"'])
+_HELD = frozenset(['"해당"', '"yes"', '"no"', '"있음"', '"없음"'])
 _THINGS = re.compile(r"[a-z-]+s", re.I)
 # No name of anything: `Our scrap yard moved`, `airport pickups or`, `근데 골드 회원`.
 _NO_VALUE = re.compile(
