@@ -476,8 +476,8 @@ def _check_groups(cases: Sequence[Case]) -> None:
     if any(one.is_ordered for case in cases for one in case.when):
         return
     told = [amounts(case.then, korean=is_korean(case.then)) for case in cases]
-    units = {_measure(found[0].unit) for found in told if found and found[0].unit}
-    if len(units) > 1:
+    units = [{_measure(one.unit) for one in found if one.unit} for found in told]
+    if (known := [one for one in units if one]) and not set.intersection(*known):
         raise NotARule("outcomes of different kinds")
 
 

@@ -15,6 +15,7 @@ from core.agent.offline.stated.korean import Clause, Sentence, nominal
 from core.agent.offline.stated.korean import outcome_of as clean
 from core.agent.offline.stated.korean_conditions import conditions_of, value_of
 from core.agent.offline.stated.korean_either import either
+from core.agent.offline.stated.korean_nested import OTHERS
 from core.agent.offline.stated.pieces import Piece, Reading, tried
 from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule, Part
 
@@ -58,13 +59,24 @@ def read(text: str) -> list[Reading]:
         return []
     if w.TIER_BUT.search(plain) and any(one.one.is_ordered for one in _limits(plain)):
         return tried(_conditional, w.TIER_BUT.sub("", plain))
+    against = w.AMOUNT_BUT.search(plain)
+    if against:
+        return [
+            replace(one, shape="but")
+            for one in (
+                *tried(_cost, plain[: against.start()]),
+                *tried(_some, plain[: against.start()]),
+            )
+            if one.shape in {"amount", "text", "cost"}
+        ]
     found = (
         tried(_between, plain)
         or tried(_rest, plain)
+        or tried(_among, plain)
         or tried(_over, plain)
         or [
             one
-            for reader in (_turned, _either, _conditional, _fact, _some, _gapped, _bare)
+            for reader in (_turned, _either, _conditional, _fact, _cost, _some, _gapped, _bare)
             for one in tried(reader, plain)
         ]
     )
@@ -103,6 +115,7 @@ def _rest(text: str) -> Iterator[Reading]:
         return
     then = text[found.end() :].strip(" ,:")
     if then and conditions_of(f"{then} "):
+        yield from (replace(one, topic=OTHERS) for one in _conditional(then) if not one.topic)
         return
     yield Reading(((Condition("", "-", ELSE),),), _outcome(then) if then else "", shape="rest")
 
@@ -111,10 +124,18 @@ def _either(text: str) -> Iterator[Reading]:
     yield from either(text, _outcome)
 
 
+def _among(text: str) -> Iterator[Reading]:
+    """Yield what holds for some of those that were told."""
+    if (found := w.AMONG.fullmatch(text)) and not re.search(r"\d", found["who"]):
+        yield Reading(((value_of("", found["who"]),),), _outcome(found["then"]), shape="among")
+
+
 def _over(text: str) -> Iterator[Reading]:
     """Yield what holds for some, whatever else is told: `신규는 실적과 관계없이 전수검사`."""
     found = w.OVER.fullmatch(text)
-    if found is None or conditions_of(f"{found['who']}이면 {found['then']} ")[1:]:
+    if found is None or any(
+        one.one.is_ordered or one.one.test in {'"있음"', '"없음"'} for one in _limits(text)
+    ):
         return
     who = found["who"]
     if re.search(r"\d", who) or w.NO_VALUE.search(who) or len(who) > 20:
@@ -152,12 +173,12 @@ def _conditional(text: str) -> Iterator[Reading]:
         yield Reading(tuple(one.when for one in parts), then, topic=parts[0].topic)
         return
     for part in parts:
-        then = "" if part.then == _OPEN else _outcome(part.then)
         held = part.when[0].is_ordered or part.when[0].test in ('"있음"', '"없음"')
-        if held and (within := w.GAP.match(then)) and _is_value(within["value"]):
-            inner = _valued(within["value"], then[within.end() :], 0)
+        if held and (within := w.GAP.match(part.then)) and _is_value(within["value"]):
+            inner = _valued(within["value"], part.then[within.end() :], 0)
             when = (*part.when, *inner.any_of[0])
             yield Reading((when,), inner.then, 2, topic=part.topic, shape="nested")
+        then = "" if part.then == _OPEN else _outcome(part.then)
         yield Reading(
             (part.when,),
             then,
@@ -217,6 +238,17 @@ def _some(text: str) -> Iterator[Reading]:
         yield _valued(several["value"], text[several.end() :], 0)
 
 
+def _cost(text: str) -> Iterator[Reading]:
+    """Yield what something costs, of which some may be excepted: `수강료는 20만원`."""
+    match = w.SOME.match(text)
+    if match is None or not words.PRICED.search(match["value"]):
+        return
+    inner = w.GAP.match(text[match.end() :])
+    if inner is None or not _is_value(inner["value"]):
+        then = _outcome(text[match.end() :])
+        yield Reading(((value_of("", match["value"]),),), then, 1, shape="cost")
+
+
 def _gapped(text: str) -> Iterator[Reading]:
     """Yield a value with its outcome and no word between them: `조조 9천원`, `제주 무료`."""
     match = w.SOME.match(text)
@@ -265,7 +297,10 @@ def _bare(text: str) -> Iterator[Reading]:
 def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     """Whether what holds for some of several is said of all of them in one manner."""
     told = [one.shape for one, _ in found]
-    if told.count("rest") > 1:
+    names = [name for one, _ in found for name in _names(one)]
+    if told.count("rest") > 1 or "cost" in told:
+        return False
+    if "but" in told and not _are_of_one_kind(names):
         return False
     if "nested" in told:
         after = [
@@ -275,6 +310,11 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     facts = [one for one, _ in found if one.shape == "fact"]
     if facts:
         return len(found) == 2 and _opposed(found)
+    return _are_values(found)
+
+
+def _are_values(found: Sequence[tuple[Reading, str]]) -> bool:
+    """Whether values are all told in one manner."""
     values = [one for one, _ in found if one.shape in {"amount", "text", "label", "gap"}]
     if not values:
         return True
@@ -284,15 +324,21 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
         return True
     shapes = {one.shape for one in values}
     if "gap" in shapes:
-        topics = [bool(one.topic) for one in values if one.shape == "gap"]
-        inner = [gap for one in values if one.shape == "amount" and (gap := w.GAP.match(one.then))]
-        if any(_is_value(gap["value"]) for gap in inner):
-            return False
-        if topics[0] and not any(topics[1:]) and _is_akin(values):
-            return True
-        return not any(topics[1:]) and shapes <= ({"gap"} if topics[0] else {"gap", "amount"})
+        is_first = not any(one.shape == "gap" and one.topic for one, _ in found[1:])
+        return is_first and _are_bare(values, shapes)
     most = 5 if shapes != {"text"} or any(one.shape == "rest" for one, _ in found) else 2
     return len(shapes) == 1 and all(len(one.then.split()) <= most for one in values)
+
+
+def _are_bare(values: Sequence[Reading], shapes: set[str]) -> bool:
+    """Whether values told bare, and others told by name, are of one kind."""
+    inner = [gap for one in values if one.shape == "amount" and (gap := w.GAP.match(one.then))]
+    topics = [bool(one.topic) for one in values if one.shape == "gap"]
+    if any(_is_value(gap["value"]) for gap in inner) or any(topics[1:]):
+        return False
+    if topics[0]:
+        return shapes == {"gap"} or _is_akin(values)
+    return shapes <= {"gap", "amount"}
 
 
 def _is_of_what_it_costs(one: Reading) -> bool:
@@ -316,11 +362,15 @@ def _is_akin(values: Sequence[Reading]) -> bool:
     told = [*known, *(name for names in named for name in names)]
     if is_moment(topic) or topic[-1:] == told[0][-1:] or w.CONTRAST.search(topic):
         return False
-    return all(map(is_moment, told)) or len({name[-1:] for name in told}) == 1
+    return _are_of_one_kind(told)
+
+
+def _are_of_one_kind(names: Sequence[str]) -> bool:
+    return all(map(is_moment, names)) or len({name[-1:] for name in names}) == 1
 
 
 def _names(one: Reading) -> list[str]:
-    return re.findall(r'"([^"]+)"', one.any_of[0][0].test)
+    return [each for when in one.any_of for c in when for each in re.findall(r'"([^"]+)"', c.test)]
 
 
 def _opposed(found: Sequence[tuple[Reading, str]]) -> bool:
@@ -365,8 +415,8 @@ def topical(sentences: Sequence[str]) -> list[str]:
     if (
         others
         and len(first.split()) <= 3
-        and not re.search(r"\d|[다요]$", first)
-        and not words.VERBAL.search(first)
+        and not re.search(r"\d|[다요해줘]$", first.rstrip(" .!~"))
+        and not words.VERBAL.search(first.rstrip(" .!~"))
     ):
         return others
     return list(sentences)

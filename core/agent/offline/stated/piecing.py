@@ -10,7 +10,13 @@ from types import ModuleType
 
 from core.agent.offline.spans import read_span
 from core.agent.offline.stated import english_piece_words as w
-from core.agent.offline.stated import english_pieces, english_words, korean_pieces, korean_words
+from core.agent.offline.stated import (
+    english_pieces,
+    english_words,
+    korean_nested,
+    korean_pieces,
+    korean_words,
+)
 from core.agent.offline.stated import korean_piece_words as kw
 from core.agent.offline.stated.joining import joined
 from core.agent.offline.stated.limits import meet
@@ -58,6 +64,7 @@ def _cases(way: Sequence[tuple[Reading, str]], grammar: ModuleType) -> list[Case
     """Return the cases that one way to read a text makes; None if they are no table."""
     if _bounds(way, grammar.limits):
         return None
+    way = korean_nested.arranged(way) if grammar is korean_pieces else way
     topics = {one.topic for one, _ in way if one.topic}
     if len(topics) > 1 and any(one.trumps for one, _ in way):
         return None
@@ -140,6 +147,7 @@ def over_all(parts: Sequence[Part]) -> list[Part]:
         for one in parts
         if one not in tiers
         and not one.is_rest
+        and not any(c.column and c.column == one.when[0].column for t in tiers for c in t.when)
         and not any(other.then == one.then and other.sentence == one.sentence for other in tiers)
     ]
     rest = [one for one in parts if one not in over]

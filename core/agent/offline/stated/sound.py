@@ -97,7 +97,7 @@ def _check_words(cases: Sequence[Case]) -> None:
         raise NotARule("what somebody is, as the name of a quantity")
     values = [value for one in when for value in _VALUES.findall(one.test)]
     costs = [bool(PRICED.search(value)) for value in values]
-    if any(costs) and not all(costs) and len(when) > 2:
+    if any(costs) and not all(costs):
         raise NotARule("what amounts are of, beside whom they are for")
     if any(_is_cut(one.test, case.sentence) for case in cases for one in case.when):
         raise NotARule("a word cut in two")
