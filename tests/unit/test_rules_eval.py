@@ -11,7 +11,7 @@ from tests.evals.rules import RIGHT, SETS, counts, judged, read, says_the_same
 # What was reached: right tables at least, wrong ones at most (which are to become none; that of
 # `rules_c` is judged so for its words alone), and memories kept at least.
 REACHED = {
-    "open/rules.jsonl": (78, 0, 29),
+    "open/rules.jsonl": (79, 0, 29),
     "open/rules_c.jsonl": (26, 0, 14),
     "open/rules_d.jsonl": (134, 0, 38),
     "open/rules_e.jsonl": (80, 0, 33),
@@ -20,7 +20,7 @@ REACHED = {
     "open/rules_s.jsonl": (14, 0, 15),
     "open/rules_u.jsonl": (25, 0, 13),
     "open/rules_v.jsonl": (25, 0, 13),
-    "open/rules_z.jsonl": (26, 0, 13),
+    "open/rules_z.jsonl": (27, 0, 13),
     "sealed/rules.jsonl": (8, 1, 10),
     "sealed/rules-w.jsonl": (16, 0, 13),
 }

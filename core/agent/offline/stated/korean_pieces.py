@@ -14,8 +14,8 @@ from core.agent.offline.stated.found import Found
 from core.agent.offline.stated.korean import Clause, Sentence, nominal
 from core.agent.offline.stated.korean import outcome_of as clean
 from core.agent.offline.stated.korean_conditions import conditions_of, value_of
-from core.agent.offline.stated.korean_either import either
 from core.agent.offline.stated.korean_nested import OTHERS
+from core.agent.offline.stated.korean_several import both, either
 from core.agent.offline.stated.pieces import Piece, Reading, tried
 from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule, Part
 
@@ -76,7 +76,17 @@ def read(text: str) -> list[Reading]:
         or tried(_over, plain)
         or [
             one
-            for reader in (_turned, _either, _conditional, _fact, _cost, _some, _gapped, _bare)
+            for reader in (
+                _turned,
+                _either,
+                _both,
+                _conditional,
+                _fact,
+                _cost,
+                _some,
+                _gapped,
+                _bare,
+            )
             for one in tried(reader, plain)
         ]
     )
@@ -122,6 +132,10 @@ def _rest(text: str) -> Iterator[Reading]:
 
 def _either(text: str) -> Iterator[Reading]:
     yield from either(text, _outcome)
+
+
+def _both(text: str) -> Iterator[Reading]:
+    yield from both(text, _outcome)
 
 
 def _among(text: str) -> Iterator[Reading]:

@@ -74,7 +74,10 @@ def _cases(way: Sequence[tuple[Reading, str]], grammar: ModuleType) -> list[Case
         cases = joined(over_all(one_quantity(parts_from(way))), listed=_is_list(way))
     except NotARule:
         return None
-    return cases if len(cases) > 1 and _is_told(cases) and _steps_alike(cases) else None
+    is_both = way[0][0].shape == "both"
+    return (
+        cases if (len(cases) > 1 or is_both) and _is_told(cases) and _steps_alike(cases) else None
+    )
 
 
 def _told(cases: Sequence[Case]) -> list[tuple[tuple[Condition, ...], str]]:

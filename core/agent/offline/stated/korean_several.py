@@ -1,4 +1,4 @@
-"""Korean conditions of which each is enough: `임산부거나 65세 이상이면`, `둘 다 아니면` beside."""
+"""Two Korean conditions: either, `유아거나 65세 이상이면`, or both, `회원인데 5만원 넘으면`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,23 @@ _JOINT = re.compile(r"(?P<by>이?거나|(?: |, ?)?(?:또는|혹은)|이나|나|�
 _ENDS = ("이면", "면", "으면")
 _PAST = "".join(chr(at) for at in range(0xAC00 + 20, 0xD7A4, 28))  # closed by ㅆ
 _OPEN = "〇"
+# What ends a condition beside which another is asked for.
+_BESIDE = re.compile(
+    r"(?P<noun>이?면서|인데요?|이고|(?<=[가-힣A-Z]{2})고),? "
+    r"|(?<=이상|이하|미만|초과)(?:이고|인데|에|이) "
+    rf"|(?<=[{_PAST}])(?:고|는데),? |(?<=[있없])(?:고|는데),? |(?P<lacks>\s없는) "
+)
+_SUBJECT = re.compile(r"(?P<who>[^\s,\d]+(?: [^\s,\d]+)?)(?:이|가) (?=[^,]*\d)")
+_KIND = re.compile(
+    r"(?:(?:신규|기존|단골|우수|일반|법인|개인|외국인|비|정|준|VIP) ?)?"
+    r"(?:회원|고객|손님|환자|업체|직원)"
+)
+_NOBODY = re.compile(
+    r"저희|우리|여기|이거|그거|오늘|지금|원래|[은는] |(?:손님|고객|분|사람)들?(?:이|$)"
+)
 _LONG = 6  # words of one condition
 _HOLDS = '"해당"'
+_THERE = ('"있음"', '"없음"')
 
 
 def either(text: str, outcome: Callable[[str], str]) -> Iterator[Reading]:
@@ -29,7 +44,7 @@ def either(text: str, outcome: Callable[[str], str]) -> Iterator[Reading]:
         if one is None:
             continue
         for other, then in _last(text[joint.end() :]):
-            known = [each.is_ordered or each.test != _HOLDS for each in (one, other)]
+            known = [each.is_ordered or each.test in _THERE for each in (one, other)]
             is_past = all(each.column[-2:-1] in _PAST for each in (one, other))
             if (
                 not (any(known) or is_past)
@@ -41,9 +56,41 @@ def either(text: str, outcome: Callable[[str], str]) -> Iterator[Reading]:
             yield Reading(((one,), (other,)), plain, 1, shape="either")
 
 
-def _last(text: str) -> Iterator[tuple[Condition, str]]:
+def both(text: str, outcome: Callable[[str], str]) -> Iterator[Reading]:
+    """Yield two conditions that hold at once, with their outcome."""
+    for one, rest in _first(text):
+        for other, then in _last(rest, of_all=True):
+            known = any(each.is_ordered or each.test == _THERE[1] for each in (one, other))
+            if known and one.column != other.column and then:
+                yield Reading(((one, other),), outcome(then), 2, shape="both")
+
+
+def _first(text: str) -> Iterator[tuple[Condition, str]]:
+    """Yield a condition beside which another stands, and what follows it."""
+    subject = _SUBJECT.match(text)
+    if subject and _KIND.fullmatch(subject["who"]) and not _NOBODY.search(subject["who"]):
+        yield _named(subject["who"]), text[subject.end() :]
+    for joint in _BESIDE.finditer(text):
+        said = text[: joint.start()]
+        if _NOBODY.search(f"{said} ") or len(said.split()) >= _LONG:
+            continue
+        if joint["lacks"]:
+            yield Condition(said, '"없음"', "string"), text[joint.end() :]
+        elif joint["noun"] == "고" and (
+            not words.is_thing(said.split()[-1]) or re.search(r"[을를이가] ", said)
+        ):
+            continue
+        elif (one := _alternative(said, bool(joint["noun"]))) is not None:
+            yield one, text[joint.end() :]
+
+
+def _last(text: str, *, of_all: bool = False) -> Iterator[tuple[Condition, str]]:
     """Yield the condition that a text begins with, and what follows it."""
     found = sorted(conditions_of(f"{text} "), key=lambda one: one.start)
+    if of_all and any(
+        one.head.strip() and one.head.split()[-1] not in words.ANYBODY for one in found
+    ):
+        return  # what several are of is a third condition
     if len(found) == 1 and (one := _read(text, found[0])) is not None:
         yield one, text[found[0].end :].strip(" ,")
         return
@@ -51,11 +98,20 @@ def _last(text: str) -> Iterator[tuple[Condition, str]]:
         return
     match = w.SOME.match(text)
     if match and not words.VERBAL.search(match["value"]) and not w.NO_VALUE.search(match["value"]):
-        yield Condition(match["value"], _HOLDS, "string"), text[match.end() :]
+        yield _named(match["value"]), text[match.end() :]
     elif fact := w.FACT.match(text):
         stem = fact["stem"].removesuffix("으")
+        if lacking := re.match(r"(?P<what>[^\s]+(?: [^\s]+)?) 없이 [가-힣]+$", stem):
+            yield Condition(lacking["what"], '"없음"', "string"), fact["then"] or ""
+            return
+        if w.NEGATED.search(stem):
+            return
         if len(stem.split()) <= _LONG and not re.search(r"\d", stem):
             yield Condition(nominal(stem), _HOLDS, "string"), fact["then"] or ""
+
+
+def _named(value: str) -> Condition:
+    return Condition("구분", f'"{value}"', "string")
 
 
 def _alternative(text: str, is_noun: bool) -> Condition | None:
@@ -72,8 +128,10 @@ def _alternative(text: str, is_noun: bool) -> Condition | None:
             return None
     if re.search(r"\d", stem) or words.UNREAD.search(stem):
         return None
+    if w.NEGATED.search(stem):
+        return None
     is_done = is_past or not (is_noun or words.is_thing(stem.split()[-1]))
-    return Condition(nominal(stem) if is_done else stem, _HOLDS, "string")
+    return Condition(nominal(stem), _HOLDS, "string") if is_done else _named(stem)
 
 
 def _read(text: str, found: Found) -> Condition | None:
@@ -88,7 +146,7 @@ def _read(text: str, found: Found) -> Condition | None:
     if one.kind == "string" and one.test not in {'"있음"', '"없음"'}:
         value = re.findall(r'"([^"]+)"', one.test)
         is_plain = len(value) == 1 and not one.test.startswith("not(") and found.start == 0
-        return Condition(value[0], _HOLDS, "string") if is_plain else None
+        return _named(value[0]) if is_plain else None
     clause = Clause(f"{said} {_OPEN}", 0, (found,))
     try:
         parts = Sentence(said, said, follows=False).numbered(clause, "")
