@@ -326,6 +326,8 @@ def _category(text: str, is_beside: bool) -> tuple[str, str] | None:
     if found is None:
         return None
     value, outcome = found["value"], text[found.end() :]
+    if thing := re.match(r"(?:건|거|것은|거는) ", outcome):  # `제주로 가는 건`
+        value, outcome = text[: found.end()].strip(), outcome[thing.end() :]
     if (
         re.search(r"\d|부터$|까지$|마다$|지$", value)
         or w.NO_NAME.search(value)

@@ -152,7 +152,7 @@ def _over(text: str) -> Iterator[Reading]:
     ):
         return
     who = found["who"]
-    if re.search(r"\d", who) or w.NO_VALUE.search(who) or len(who) > 20:
+    if re.search(r"\d|(?:면|지만|는데|[아어해]서|니까|고|며)$", who) or len(who) > 20:
         return
     is_clause = found["by"].endswith("면") and not words.is_thing(who)
     value = value_of("", nominal(who.removesuffix("으")) if is_clause else who)

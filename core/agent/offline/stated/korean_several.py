@@ -28,9 +28,7 @@ _KIND = re.compile(
     r"(?:(?:신규|기존|단골|우수|일반|법인|개인|외국인|비|정|준|VIP) ?)?"
     r"(?:회원|고객|손님|환자|업체|직원)"
 )
-_NOBODY = re.compile(
-    r"저희|우리|여기|이거|그거|오늘|지금|원래|[은는] |(?:손님|고객|분|사람)들?(?:이|$)"
-)
+_NOBODY = re.compile(r"저희|우리|여기|이거|그거|오늘|지금|원래|(?:손님|고객|분|사람)들?(?:이|$)")
 _LONG = 6  # words of one condition
 _HOLDS = '"해당"'
 _THERE = ('"있음"', '"없음"')
@@ -76,11 +74,13 @@ def _first(text: str) -> Iterator[tuple[Condition, str]]:
             continue
         if joint["lacks"]:
             yield Condition(said, '"없음"', "string"), text[joint.end() :]
-        elif joint["noun"] == "고" and (
+            continue
+        if joint["noun"] == "고" and (
             not words.is_thing(said.split()[-1]) or re.search(r"[을를이가] ", said)
         ):
             continue
-        elif (one := _alternative(said, bool(joint["noun"]))) is not None:
+        one = _alternative(said, bool(joint["noun"]))
+        if one is not None and (one.is_ordered or not re.search(r"[은는] ", said)):
             yield one, text[joint.end() :]
 
 
@@ -97,6 +97,8 @@ def _last(text: str, *, of_all: bool = False) -> Iterator[tuple[Condition, str]]
     if len(found) > 1:
         return
     match = w.SOME.match(text)
+    if match and re.match(r"(?:건|것|거|분|사람)\s", text[match.end() :]):
+        return
     if match and not words.VERBAL.search(match["value"]) and not w.NO_VALUE.search(match["value"]):
         yield _named(match["value"]), text[match.end() :]
     elif fact := w.FACT.match(text):
@@ -123,6 +125,8 @@ def _alternative(text: str, is_noun: bool) -> Condition | None:
     for end in _ENDS[2:] if is_past else _ENDS:
         found = conditions_of(f"{stem}{end} ")
         if len(found) == 1 and found[0].end >= len(stem):
+            if re.search(r"[은는] ", stem[found[0].start :]):
+                return None
             return _read(f"{stem}{end} ", found[0])
         if len(found) > 1:
             return None

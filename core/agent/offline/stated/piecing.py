@@ -21,6 +21,7 @@ from core.agent.offline.stated import korean_piece_words as kw
 from core.agent.offline.stated.joining import joined
 from core.agent.offline.stated.limits import meet
 from core.agent.offline.stated.pieces import Reading, parts_from, ways
+from core.agent.offline.stated.sound import check_sound
 from core.agent.offline.stated.statement import (
     BEYOND,
     Case,
@@ -53,7 +54,8 @@ def pieced(sentences: Sequence[str]) -> list[Case]:
     for way in sorted(islice(found, _TRIED), key=_strain):
         if (strain := _strain(way)) > least:
             break
-        if (cases := _cases(way, grammar)) is not None:
+        cases = _cases(way, grammar)
+        if cases is not None and not (korean and _is_unsound(cases, sentences)):
             least, made = strain, [*made, cases]
     if not made or any(_told(one) != _told(made[0]) for one in made):
         raise NotARule("pieces that make no table, or several")
@@ -78,6 +80,14 @@ def _cases(way: Sequence[tuple[Reading, str]], grammar: ModuleType) -> list[Case
     return (
         cases if (len(cases) > 1 or is_both) and _is_told(cases) and _steps_alike(cases) else None
     )
+
+
+def _is_unsound(cases: Sequence[Case], sentences: Sequence[str]) -> bool:
+    try:
+        check_sound(cases, sentences)
+    except NotARule:
+        return True
+    return False
 
 
 def _told(cases: Sequence[Case]) -> list[tuple[tuple[Condition, ...], str]]:
