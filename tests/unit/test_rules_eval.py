@@ -19,8 +19,8 @@ REACHED = {
     "open/rules_q.jsonl": (25, 0, 12),
     "open/rules_s.jsonl": (14, 0, 15),
     "open/rules_u.jsonl": (25, 0, 13),
-    "open/rules_v.jsonl": (25, 0, 13),
-    "open/rules_z.jsonl": (27, 0, 13),
+    "open/rules_v.jsonl": (27, 0, 13),
+    "open/rules_z.jsonl": (28, 0, 13),
     "sealed/rules.jsonl": (8, 1, 10),
     "sealed/rules-w.jsonl": (16, 0, 13),
 }

@@ -91,7 +91,9 @@ def _is(match: re.Match[str]) -> Condition | None:
         value,
     ):
         return None
-    if match["when"] == "면" and re.match(r"\s(?:[돼되됩된됨]|끝)", match.string[match.end() :]):
+    if match["when"] in {"면", "이면"} and re.match(
+        r"\s(?:[돼되됩된됨]|끝)", match.string[match.end() :]
+    ):
         return None  # `답글만 달면 돼요` is an outcome
     if not match["not"] and not w.LIST.search(value) and not w.is_thing(value):
         return None
@@ -139,6 +141,8 @@ def _limit(text: str, one: Amount) -> Found | None:
     for sign, pattern in w.COMPARED if one.kind == "number" else w.MOMENTS:
         if match := pattern.match(text, one.end):
             return _closed(text, one.start, match.end(), _number(one, f"{sign} {one.text}"))
+    if w.ENOUGH.match(text, one.end):
+        return None
     if one.kind == "number" and (match := w.EQUAL.match(text, one.end)):
         return Found(one.start, match.end(), _number(one, one.text))
     if one.unit in w.COUNTED and (match := w.EQUAL_VERB.match(text, one.end)):
@@ -160,7 +164,8 @@ def _ahead_range(text: str, one: Amount, other: Amount) -> Found | None:
     till = w.BEFORE.match(text, other.end)
     if till is None or not till["till"] or size(other.text) >= size(one.text):
         return None
-    made = _interval(other, one, True, True)
+    is_due = other.text == "0"  # the last day that there is
+    made = _number(one, f"<= {one.text}") if is_due else _interval(other, one, True, True)
     return _closed(text, one.start, till.end(), replace(made, column="남은 기간"))
 
 

@@ -19,6 +19,7 @@ from core.agent.offline.stated.korean_several import both, either
 from core.agent.offline.stated.pieces import Piece, Reading, tried
 from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule, Part
 
+_MOST_WORDS = 5
 _OPEN = "〇"  # stands for the outcome that a condition waits for
 _JOINT = re.compile(r"\s*[:→=]\s+|\s+(?:-|–|—|/|→|->)\s+")
 
@@ -177,7 +178,9 @@ def _conditional(text: str) -> Iterator[Reading]:
         gap = whole[one.end : after.start].strip()
         if "," in gap or (gap and one.link not in {"and", "or", "even"}):
             raise NotARule("an outcome between conditions")
-    trumps = bool(w.TRUMPS.match(tail))
+    is_alone = len(found) == 1 and found[0].one.is_ordered and w.ASIDE.match(tail)
+    tail = tail[is_alone.end() :] if is_alone else tail
+    trumps = bool(is_alone or w.TRUMPS.match(tail))
     said = f"{whole[: found[-1].end]} {w.TRUMPS.sub('', tail) if tail else _OPEN}"
     parts = _numbered(said, found)
     if len(parts) > 1:  # each of several conditions is enough
@@ -199,6 +202,7 @@ def _conditional(text: str) -> Iterator[Reading]:
             trumps=trumps and not part.when[0].is_ordered,
             topic=part.topic,
             is_only=part.is_only,
+            shape="alone" if is_alone else "",
         )
 
 
@@ -210,7 +214,8 @@ def _turned(text: str) -> Iterator[Reading]:
     till = "까지" if "까지" in text[found.end("when") :] else ""
     whole = f"{found['when']}{till}이면 "
     limits = conditions_of(whole)
-    if len(limits) != 1 or not limits[0].one.is_ordered or limits[0].start > 0:
+    lead = whole[: limits[0].start].strip() if limits else ""
+    if len(limits) != 1 or not limits[0].one.is_ordered or re.search(r"\d|[은는이가] ", f"{lead} "):
         return
     if whole[limits[0].end :].strip():
         return
@@ -341,7 +346,11 @@ def _are_values(found: Sequence[tuple[Reading, str]]) -> bool:
         is_first = not any(one.shape == "gap" and one.topic for one, _ in found[1:])
         return is_first and _are_bare(values, shapes)
     most = 5 if shapes != {"text"} or any(one.shape == "rest" for one, _ in found) else 2
-    return len(shapes) == 1 and all(len(one.then.split()) <= most for one in values)
+    is_one_verb = len({one.then.split()[-1][0] for one in values}) == 1
+    return len(shapes) == 1 and (
+        all(len(one.then.split()) <= most for one in values)
+        or (is_one_verb and all(len(one.then.split()) <= _MOST_WORDS for one in values))
+    )
 
 
 def _are_bare(values: Sequence[Reading], shapes: set[str]) -> bool:
@@ -420,6 +429,8 @@ def topical(sentences: Sequence[str]) -> list[str]:
     )
     if (asked := w.ASKED.match(first)) and not w.CONTRAST.search(asked[0]):
         return topical([first[asked.end() :], *others])
+    if (those := w.THOSE.match(first)) and not w.CONTRAST.search(those[0]):
+        return topical([first[those.end() :], *others])
     if (priced := w.PRICED_LIST.match(first)) and not w.CONTRAST.search(priced[0]):
         return [first[priced.end() :], *others]
     if label and not w.CONTRAST.search(label["about"]):

@@ -95,8 +95,12 @@ _DUE_BEFORE = re.compile(
     rf"(?<![가-힣])(?:당일|그날)(?=(?:이면|면|은|엔|에는)\s|에? {_VERB}면\s"
     rf"|에? (?:{_DONE})(?:은|는|엔)\s)"
 )
+_DUE_AND_BEFORE = re.compile(
+    rf"(?P<ahead>{_DAYS} 전)(?:이나|이랑|과|하고|,) ?당일(?P<by>은|에는|이면|엔)(?=\s)"
+)
 _DUE_LEFT = re.compile(
-    r"(?<![가-힣])(?:당일|오늘)(?:까지)?(?:이면|인 (?:건|것|거)(?:은|는)?|은|엔)(?=\s)"
+    r"(?<![가-힣])(?:당일|오늘)(?:까지)?(?:이면|인 (?:건|것|거)(?:은|는)?"
+    r"| (?:건|거는|것은)|은|엔)(?=\s)"
 )
 
 
@@ -115,6 +119,7 @@ def _written(sentence: str, told: str) -> str:
     if not _DEGREES.search(told):
         text = _NOT_EVEN.sub(" ", text)
     if _AHEAD.search(told):
+        text = _DUE_AND_BEFORE.sub(r"\g<ahead>부터 0일 전까지\g<by>", text)
         text = _DUE_BEFORE.sub("0일 전", text)
     elif _LEFT.search(told):
         text = _DUE_LEFT.sub("0일 남은 건", text)

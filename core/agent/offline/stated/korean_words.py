@@ -85,6 +85,8 @@ STEM = re.compile(
     r"|못하|미치|웃돌|떨어지|내려가)$"
 )
 EQUAL = re.compile(r"(?:이면|면|인 경우|일 경우|일 때)(?:에는|는|엔)?[,]?(?=\s)")
+# `두 명이면 돼요` is an outcome.
+ENOUGH = re.compile(r"이?면 (?:[돼되됩됨된]|충분|끝)")
 EQUAL_TOPIC = re.compile(r"(?:짜리)?(?:은|는)(?=\s)")
 # `이틀 남으면`, `하루 늦으면`, `한 달 밀린 건`: a count of what is done, by the verb behind it.
 EQUAL_VERB = re.compile(
@@ -114,7 +116,7 @@ ELSE = re.compile(
     r"[,:]?(?=\s)"
 )
 # `그 이하는`, `그거 넘어가면`, `초과면`: beyond what was told.
-_UP = r"이상|초과|위|이후|뒤|후|넘|크|큰|많|높|길|긴|비싸|비싼|무겁|무거|늦|오래"
+_UP = r"여유|이상|초과|위|이후|뒤|후|넘|크|큰|많|높|길|긴|비싸|비싼|무겁|무거|늦|오래"
 _DOWN = r"이하|미만|밑|아래|이전|전|적|작|낮|짧|싸|싼|가볍|가벼|빠르|이르|어리|어린"
 BEYOND = re.compile(
     rf"(?:(?:그|이)\s?|(?:그|이)(?:거|것|걸|금액|기준)?(?:보다|을|를)? (?:더 )?)"
@@ -281,7 +283,7 @@ OWNER = re.compile(
 DOERS = re.compile(r"(?:회원|학생|직원|환자|사원|주민|가족|업체|협력사|거래처)(?:들|분들?|님)?")
 GENERIC = words(
     "건 게 것 거 분 분들 쪽 날 때 경우 사람 만 딱 총 약 정확히 한 좀 그냥 이 그 해당 각 "
-    "짜리 어치 보신 되는 하는 들어온 모두 다"
+    "짜리 어치 지난 지 보신 되는 하는 들어온 모두 다"
 )
 PARTICLE = re.compile(r"(?<=[가-힣A-Za-z)])(?:으로|이|가|을|를|은|는|의|도|에|로)$")
 # Nouns that end like a particle.

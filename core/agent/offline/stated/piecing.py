@@ -76,7 +76,7 @@ def _cases(way: Sequence[tuple[Reading, str]], grammar: ModuleType) -> list[Case
         cases = joined(over_all(one_quantity(parts_from(way))), listed=_is_list(way))
     except NotARule:
         return None
-    is_both = way[0][0].shape == "both"
+    is_both = len(way) == 1 and way[0][0].shape in {"both", "alone"}
     return (
         cases if (len(cases) > 1 or is_both) and _is_told(cases) and _steps_alike(cases) else None
     )

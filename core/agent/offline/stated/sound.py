@@ -136,7 +136,11 @@ def _check_numbers(cases: Sequence[Case], sentences: Sequence[str]) -> None:
     when = [f"{one.column} {one.test}" for case in cases for one in case.when]
     told = {*chain.from_iterable(map(_numbers, (*when, *(case.then for case in cases))))}
     for number in chain.from_iterable(map(_numbers, sentences)):
-        if not any(number * factor in told for factor in _UNITS) and number + 12 not in told:
+        if (
+            number
+            and not any(number * factor in told for factor in _UNITS)
+            and number + 12 not in told
+        ):
             raise NotARule("a number of which no case tells")
 
 
