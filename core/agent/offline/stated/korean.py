@@ -369,7 +369,7 @@ def outcome_of(text: str) -> str:
 def nominal(stem: str) -> str:
     """Return the noun of a verb's stem: `늦` is `늦음`, `받아야 하` is `받아야 함`."""
     last = stem[-1:]
-    if not "가" <= last <= "힣":
+    if not "가" <= last <= "힣" or re.search(r"\d ?[가-힣]$", stem):
         return stem
     if (ord(last) - ord("가")) % 28 == 0:  # no consonant closes the syllable: it takes one
         return stem if stem.endswith(tuple(w.OPEN_NOUNS)) else stem[:-1] + chr(ord(last) + _M)

@@ -95,6 +95,8 @@ def _is(match: re.Match[str]) -> Condition | None:
         r"\s(?:[돼되됩된됨]|끝)", match.string[match.end() :]
     ):
         return None  # `답글만 달면 돼요` is an outcome
+    if "하고 " in value and not w.is_thing(value):
+        return None
     if not match["not"] and not w.LIST.search(value) and not w.is_thing(value):
         return None
     return value_of("?", value, no=bool(match["not"]))

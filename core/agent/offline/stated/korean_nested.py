@@ -14,6 +14,9 @@ from core.agent.offline.stated.statement import BEYOND, ELSE, Condition
 Way = Sequence[tuple[Reading, str]]
 OTHERS = "〈others〉"  # the topic of limits for all that were not named
 _GROUP = "구분"
+_PAID = re.compile(
+    r"\d ?[백천만]* ?원|\d ?%|[십백천만]+ ?원|무료|공짜|(?:안|못) 받|받지 않|면제|반값|절반|할인"
+)
 _ENDING = re.compile(r"(?:이에요|예요|입니다|이야|야|이다|임|으로|로|이요|요)$")
 _PERSON = re.compile(
     r"(?:손님|고객|회원|분|사람|학생|직원|자녀|어르신|주민|환자|가족|객|장애인|유공자|군인|아이"
@@ -141,11 +144,13 @@ def _exception(way: Way) -> Way | None:
     what, who = _flat(general), _flat(special)
     if not what or not who or general.trumps or _PERSON.search(what) or w.CONTRAST.search(what):
         return None
-    if not _PERSON.search(who) or words.PRICED.search(special.then.split()[0]):
+    if (
+        not _PERSON.search(who)
+        or who.removesuffix("들") in words.ANYBODY
+        or words.PRICED.search(special.then.split()[0])
+    ):
         return None
-    if not w.AMOUNT.search(general.then) or not w.AMOUNT.search(special.then):
-        return None
-    is_one = re.search(r"\d|[십백천만]+ ?원|무료|공짜", general.then)
+    is_one = _PAID.search(general.then) and _PAID.search(special.then)
     inner = w.GAP.match(general.then)
     if (
         not is_one

@@ -29,6 +29,7 @@ _KIND = re.compile(
     r"(?:회원|고객|손님|환자|업체|직원)"
 )
 _NOBODY = re.compile(r"저희|우리|여기|이거|그거|오늘|지금|원래|(?:손님|고객|분|사람)들?(?:이|$)")
+_FEW = 3  # words of what somebody lacks
 _LONG = 6  # words of one condition
 _HOLDS = '"해당"'
 _THERE = ('"있음"', '"없음"')
@@ -73,7 +74,11 @@ def _first(text: str) -> Iterator[tuple[Condition, str]]:
         if _NOBODY.search(f"{said} ") or len(said.split()) >= _LONG:
             continue
         if joint["lacks"]:
-            yield Condition(said, '"없음"', "string"), text[joint.end() :]
+            if (
+                not re.search(r"[\d,]|[은는] |(?:에|에서|고|중)$", said)
+                and len(said.split()) <= _FEW
+            ):
+                yield Condition(said, '"없음"', "string"), text[joint.end() :]
             continue
         if joint["noun"] == "고" and (
             not words.is_thing(said.split()[-1]) or re.search(r"[을를이가] ", said)

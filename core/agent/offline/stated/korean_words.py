@@ -248,6 +248,10 @@ OUTWARD = re.compile(
 )
 PLACED = re.compile(r"\d+(?:층|호|번 |번지|동 )|[가-힣\d ]+(?:에|쪽에) 있")
 OPEN_NOUNS = [
+    *words(
+        "금지 정지 중지 유지 해지 폐기 대기 연기 포기 조치 설치 배치 검사 조사 심사 표시 공지 수리 "
+        "정리 관리 분리 격리 면제 해제 통제 주차 하차 까지 부터 수거 제거 판매 구매 이체 결제 예매"
+    ),
     "동의",
     "허가",
     "승인",
@@ -288,7 +292,7 @@ GENERIC = words(
 PARTICLE = re.compile(r"(?<=[가-힣A-Za-z)])(?:으로|이|가|을|를|은|는|의|도|에|로)$")
 # Nouns that end like a particle.
 ENDS_SO = re.compile(
-    r"(?:나|길|높|깊|넓|차|크|두|굵)이$|횟수$|속도$|온도$|습도$|농도$|당도$|강도$|밀도$|단가$|정가$|원가$|휴가$"
+    r"(?:나|길|높|깊|넓|차|크|두|굵)이$|횟수$|(?:문|회|동|강|주|합|건)의$|속도$|온도$|습도$|농도$|당도$|강도$|밀도$|단가$|정가$|원가$|휴가$"
 )
 # What says where others are, rather than names some of them.
 NO_NAME = re.compile(

@@ -40,6 +40,11 @@ _LIMITED = re.compile(
     r"\d\S* ?(?:이상|이하|미만|초과)(?:이고|이며|임|인|이면|[하했됐]|$)"
     r"|\d\S*?(?:만|을|를)? ?(?:넘[게어으는]|초과해야|이상이어야)|\d\S* ?이[전후] \S+(?:엔|은|는|$)"
 )
+# `음료는 무료고 손님은 안주만 시키면 돼요`: no two of a kind.
+_ANYBODY = re.compile(r"(?:손님|고객|직원|방문객|이용객)들?")
+_THING = re.compile(
+    r"(?:주차|음료|커피|식사|조식|배송|포장|이용|대여|행사|이벤트|입장|환불|예약|교환|수리|상담)$"
+)
 _ONLY_THOSE = re.compile(
     r"(?<![\d가-힣])(?:분|사람|고객|손님|회원|직원)들?(?:한테|에게|께)?만(?=\s)"
 )
@@ -93,9 +98,11 @@ def check_sound(cases: Sequence[Case], sentences: Sequence[str]) -> None:
 def _check_words(cases: Sequence[Case]) -> None:
     """Raise NotARule for names and values that hold words of another clause."""
     when = [one for case in cases for one in case.when]
-    if any(_UNNAMED.search(one.column) for one in when):
+    if any("," in one.column or _UNNAMED.search(one.column) for one in when):
         raise NotARule("what somebody is, as the name of a quantity")
     values = [value for one in when for value in _VALUES.findall(one.test)]
+    if any(map(_ANYBODY.fullmatch, values)) and any(map(_THING.search, values)):
+        raise NotARule("a thing beside people")
     costs = [bool(PRICED.search(value)) for value in values]
     if any(costs) and not all(costs):
         raise NotARule("what amounts are of, beside whom they are for")
