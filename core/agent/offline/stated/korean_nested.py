@@ -17,6 +17,7 @@ _GROUP = "구분"
 _PAID = re.compile(
     r"\d ?[백천만]* ?원|\d ?%|[십백천만]+ ?원|무료|공짜|(?:안|못) 받|받지 않|면제|반값|절반|할인"
 )
+_PER = re.compile(r"(?<![가-힣])(?:월|연|매월|매달|매년)(?= )|[가-힣]+당(?= )")
 _ENDING = re.compile(r"(?:이에요|예요|입니다|이야|야|이다|임|으로|로|이요|요)$")
 _PERSON = re.compile(
     r"(?:손님|고객|회원|분|사람|학생|직원|자녀|어르신|주민|환자|가족|객|장애인|유공자|군인|아이"
@@ -149,6 +150,8 @@ def _exception(way: Way) -> Way | None:
         or who.removesuffix("들") in words.ANYBODY
         or words.PRICED.search(special.then.split()[0])
     ):
+        return None
+    if not set(_PER.findall(special.then)) <= set(_PER.findall(general.then)):
         return None
     is_one = _PAID.search(general.then) and _PAID.search(special.then)
     inner = w.GAP.match(general.then)

@@ -84,6 +84,11 @@ _WRITTEN: tuple[tuple[re.Pattern[str], Written], ...] = tuple(
          if int(one["high"]) == int(one["low"]) + 1 else one[0]),
     )
 )  # fmt: skip
+# `취소 문의가 또 왔는데요`: why it is told.
+_ASKED_OF = re.compile(
+    r"^[^,.\d]{0,24}(?:문의|전화|연락|민원|질문|요청)(?:가|이|는|도)? "
+    r"(?:(?:또|자꾸|계속|많이|방금) )?(?:왔|오|들어왔|들어오|많)(?:는데|은데)요?[ㅠㅜㅎㅋ~!.]*,?\s+"
+)
 _SECOND_ON = re.compile(r"(?:두 ?번째|둘째|2번째|2회|두 번)부터")
 _FIRST = re.compile(r"(?<![가-힣])(?:첫 ?번째|첫 ?회|처음|첫째)(?:은|는|에는|엔|이면)(?=\s)")
 _DEGREES = re.compile(r"\d도(?! (?:안|못))|온도|기온|체온|영하")
@@ -112,7 +117,7 @@ def written_out(sentences: Sequence[str]) -> list[str]:
 
 
 def _written(sentence: str, told: str) -> str:
-    text = sentence
+    text = _ASKED_OF.sub("", sentence)
     for pattern, written in _WRITTEN:
         text = pattern.sub(written, text)
     if _SECOND_ON.search(told):

@@ -24,7 +24,7 @@ _VALUES = re.compile(r'"([^"]*)"')
 # What somebody is or has, taken for a quantity: `동의서 없는 만 14세`, `어르신이랑 유공자`.
 _UNNAMED = re.compile(
     r"(?:이라|라도|이어|아니|(?<=\S) ?(?:없|있|또))(?: \([^)]*\))?$|(?:이랑|하고) "
-    r"|(?<![가-힣])(?!(?:하나|언제나|바나나) )[가-힣]{2,}나(?= )"
+    r"|인데|는데|^아니고|(?<![가-힣])(?!(?:하나|언제나|바나나) )[가-힣]{2,}나(?= )"
 )
 _BARE = re.compile(
     r"(?:no )?(?:can|could|may|might|will|would|must|should|do|does|is|are)(?: not|n't)?", re.I
