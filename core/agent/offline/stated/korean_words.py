@@ -57,7 +57,7 @@ AHEAD_RANGE = re.compile(r"\s전(?:부터|에서)\s")
 BETWEEN = re.compile(r"\s?(?:사이|까지)")
 BEFORE = re.compile(r"\s전(?P<till>까지)?")
 # How a condition ends, and so how it goes on: the first that fits counts.
-_SOME = r"(?:(?![가-힣]*(?:[있없않]|아니))[가-힣A-Za-z]+(?<![고며만서]))"
+_SOME = r"(?:(?![가-힣]*(?:[있없않]|아니))[가-힣A-Za-z]+(?<![고며만서])(?<!거나)(?<![는은]데))"
 _TOPIC = r"(?:에는|에게는|한테는|께는|에서는|으로는|로는|은|는|엔|께선)"
 _WHEN = r"(?:이?라면|이면|으면|면|이?거든|(?:경우|때|땐)(?:에는|에|엔|는|만)?)"
 _NOT_YET = r"(?!\s(?:경우|때|건|게|것|거|분|사람|날)(?![가-힣]{3}))"
