@@ -11,10 +11,10 @@ from tests.evals.rules import RIGHT, SETS, counts, judged, read, says_the_same
 # What was reached: right tables at least, wrong ones at most (which are to become none; that of
 # `rules_c` is judged so for its words alone), and memories kept at least.
 REACHED = {
-    "open/rules.jsonl": (79, 0, 29),
+    "open/rules.jsonl": (77, 0, 29),
     "open/rules_c.jsonl": (26, 0, 14),
     "open/rules_d.jsonl": (134, 0, 38),
-    "open/rules_e.jsonl": (81, 0, 33),
+    "open/rules_e.jsonl": (80, 0, 33),
     "open/rules_f.jsonl": (60, 0, 31),
     "open/rules_q.jsonl": (25, 0, 12),
     "open/rules_s.jsonl": (14, 0, 15),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from core.agent.offline.stated import english
+from core.agent.offline.stated.joining import joined
+from core.agent.offline.stated.piecing import pieced
 from core.agent.offline.tables import rows_of
 
 READ = {
@@ -73,6 +76,17 @@ def test_a_rule_told_in_pieces_is_read(text: str) -> None:
 
 @pytest.mark.parametrize("text", WHOLE)
 def test_what_says_more_than_its_rows_is_kept_whole(text: str) -> None:
+    assert rows_of(text) == []
+
+
+def test_what_the_two_ways_read_with_other_conditions_is_kept_whole() -> None:
+    text = (
+        "Claims over $300 need a receipt, unless it's a silver account, in which case they are "
+        "paid at once."
+    )
+    in_order, by_pieces = joined(*english.parts_of(text, [])), pieced([text])
+    tests = [[[one.test for one in row.when] for row in rows] for rows in (in_order, by_pieces)]
+    assert tests[0] != tests[1]
     assert rows_of(text) == []
 
 

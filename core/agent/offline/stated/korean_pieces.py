@@ -275,7 +275,7 @@ def _gapped(text: str) -> Iterator[Reading]:
     rest = text[match.end() :] if match else text
     if not w.GAP.match(rest) and len(rest.split()) > 3:
         topic, rest = rest.split()[0], rest.partition(" ")[2]
-    if (gap := w.GAP.match(rest)) and _is_value(gap["value"]):
+    if (gap := w.GAP.match(rest)) and _is_value(gap["value"]) and "," not in topic:
         one = _valued(gap["value"], rest[gap.end() :], 1, topic)
         yield replace(one, shape="gap")
     if len(text.split()) <= 3 and _is_value(text):
@@ -286,7 +286,7 @@ def _valued(value: str, then: str, cost: int, topic: str = "") -> Reading:
     trumps = bool(w.TRUMPS.search(then))
     plain = _outcome(w.TRUMPS.sub("", then), hours=bool(days_of(value)))
     shape = "amount" if w.AMOUNT.search(plain) else "text"
-    named = re.sub(r"(?<=[가-힣]{2})도$", "", value)
+    named = w.TOO.sub("", value)
     return Reading(((value_of("", named),),), plain, cost, trumps, shape, topic)
 
 
@@ -296,7 +296,7 @@ def _is_value(value: str) -> bool:
         w.CODED.match(one) for one in value.split() if re.search(r"\d", one)
     ):
         return False
-    value = re.sub(r"(?<=[가-힣]{2})도$", "", value)
+    value = w.TOO.sub("", value)
     return (
         len(value.split()) <= 3
         and not w.NO_VALUE.search(value)
@@ -441,6 +441,7 @@ def topical(sentences: Sequence[str]) -> list[str]:
         others
         and len(first.split()) <= 3
         and not re.search(r"\d|[다요해줘]$", first.rstrip(" .!~"))
+        and not w.SOME.match(first)
         and not words.VERBAL.search(first.rstrip(" .!~"))
     ):
         return others

@@ -19,7 +19,7 @@ _PAST = "".join(chr(at) for at in range(0xAC00 + 20, 0xD7A4, 28))  # closed by �
 _OPEN = "〇"
 # What ends a condition beside which another is asked for.
 _BESIDE = re.compile(
-    r"(?P<noun>이?면서|인데요?|이고|(?<=[가-힣A-Z]{2})고),? "
+    r"(?P<noun>이?면서|인데요?|이고|(?<=[가-힣A-Z]{2})(?<!냉동)(?<!냉장)(?<!창)고),? "
     r"|(?<=이상|이하|미만|초과)(?:이고|인데|에|이) "
     rf"|(?<=[{_PAST}])(?:고|는데),? |(?<=[있없])(?:고|는데),? |(?P<lacks>\s없는) "
 )
@@ -111,7 +111,7 @@ def _last(text: str, *, of_all: bool = False) -> Iterator[tuple[Condition, str]]
         if lacking := re.match(r"(?P<what>[^\s]+(?: [^\s]+)?) 없이 [가-힣]+$", stem):
             yield Condition(lacking["what"], '"없음"', "string"), fact["then"] or ""
             return
-        if w.NEGATED.search(stem):
+        if w.NEGATED.search(stem) or re.match(r"(?:그|이) ?(?:밑|아래|위)", stem):
             return
         if len(stem.split()) <= _LONG and not re.search(r"\d", stem):
             yield Condition(nominal(stem), _HOLDS, "string"), fact["then"] or ""
