@@ -230,6 +230,8 @@ def _samples(
     )
     if (mine.type, theirs.type) == ("time", "number"):
         return list(_hours({*ours, *map(_clock, wanted)}))
+    if (mine.type, theirs.type) == ("number", "string") and (ahead := _days_ahead(wanted)):
+        return ahead
     if mine.type != theirs.type and not {mine.type, theirs.type} <= {"string", "boolean"}:
         return []
     if mine.type == "number":
@@ -253,6 +255,27 @@ def _numbers(ours: list[Fraction], wanted: list[Fraction]) -> Iterator[tuple[Jso
     if all(limit.denominator == 1 and limit < 1000 for limit in limits):
         for number in range(int(min(limits)) - 2, int(max(limits)) + 3):
             yield number, number
+
+
+_AHEAD = re.compile(r"(?:(?P<due>당일)|(?P<days>\d+일|하루|이틀|사흘|나흘) 전)(?P<till>까지)?")
+_SPOKEN_DAYS = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4}
+
+
+def _days_ahead(wanted: list[str]) -> list[tuple[JsonValue, JsonValue]]:
+    """Pair days left with what a set calls them: `"하루 전까지"`, `"당일"`; none for others."""
+    found = [(one.strip('"'), _AHEAD.fullmatch(one.strip('"'))) for one in wanted]
+    limits = []
+    for text, one in found:
+        if one is None:
+            return []
+        spoken = one["days"] or "0일"
+        days = _SPOKEN_DAYS.get(spoken) or int(spoken.removesuffix("일"))
+        limits.append((text, days, bool(one["till"])))
+    named = {
+        day: next((t for t, days, till in limits if day == days or (till and day > days)), "none")
+        for day in range(max(days for _, days, _ in limits) + 3)
+    }
+    return list(named.items())
 
 
 def _clock(hours: str) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from core.agent.offline.stated import english
+from core.agent.offline.stated.joining import joined
+from core.agent.offline.stated.piecing import pieced
 from core.agent.offline.tables import rows_of
 
 READ = {
@@ -43,6 +46,8 @@ READ = {
     "불량률 0.5% 이하 합격, 0.5 초과 2% 이하는 재검, 2% 초과는 반납이라고 몇 번을 말합니까": [
         "<= 0.5", "(0.5..2]", "> 2"],
     "출석 80% 이상은 수료, 80% 미만은 미수료라고 안내해 주세요": [">= 80", "< 80"],
+    "예약 문의 대기 5분 초과했고 단골이면 점장한테 돌려주세요": ["> 5"],
+    "학생증 없는 만 19세 미만은 입장 거절하시면 됩니다": ['"없음"'],
 }  # fmt: skip
 WHOLE = [
     "The head chef can't stand coriander, so leave it out of staff meals.",
@@ -57,9 +62,7 @@ WHOLE = [
     "10개 이상이면 10% 할인인데 회원은 20% 할인이에요",
     "매장에 있는 손님은 5천원, 없는 손님은 3천원이에요.",
     "members pay 10 an hour before 5pm and nothing from 5 on. Non-members pay 30 any time.",
-    "예약 문의 대기 5분 초과했고 단골이면 점장한테 돌려주세요",
     "만 70세 이상 손님이랑 참전용사는 목욕비 3,000원만 받습니다",
-    "학생증 없는 만 19세 미만은 입장 거절하시면 됩니다",
     "VIP는 2만원만 넘게 사도 포장이 무료고 일반은 4만원을 넘어야 무료예요",
     "마감이 2~4일 남은 우유엔 20% 할인 붙이고 오늘까지인 건 40%로 붙여요",
     "Charge 9 pounds postage for framed prints and 2 for everything else",
@@ -73,6 +76,17 @@ def test_a_rule_told_in_pieces_is_read(text: str) -> None:
 
 @pytest.mark.parametrize("text", WHOLE)
 def test_what_says_more_than_its_rows_is_kept_whole(text: str) -> None:
+    assert rows_of(text) == []
+
+
+def test_what_the_two_ways_read_with_other_conditions_is_kept_whole() -> None:
+    text = (
+        "Claims over $300 need a receipt, unless it's a silver account, in which case they are "
+        "paid at once."
+    )
+    in_order, by_pieces = joined(*english.parts_of(text, [])), pieced([text])
+    tests = [[[one.test for one in row.when] for row in rows] for rows in (in_order, by_pieces)]
+    assert tests[0] != tests[1]
     assert rows_of(text) == []
 
 

@@ -125,7 +125,8 @@ SPAN = re.compile(
 STRAY = re.compile(
     r"[,;:()?=]|->|\b(?:but|even|though|although|unless|except|if|when|however|or any|whereas"
     r"|because"
-    r"|otherwise|until|been|else|others?|the rest|which|who|that \w+s)\b|(?<!-)\bonly$",
+    r"|otherwise|until|been|else|others?|the rest|which|who|that \w+s)\b|(?<!-)\bonly$"
+    rf"|\b(?:any|every)(?:thing|one) (?:{_UP}|{_DOWN})\b|\b(?:{_UP}|{_DOWN}) (?:that|this)\b",
     re.I,
 )
 # Days and times of which an outcome may hold only then.

@@ -52,7 +52,8 @@ def _unless(text: str) -> Iterator[Reading]:
     if found is None:
         return
     (when,) = _conditions(found["when"])
-    if len(when) == 1:
+    is_of_some = not when[0].is_ordered and tried(_some, found["then"])
+    if len(when) == 1 and not is_of_some:
         yield Reading(((when[0].negated,),), _outcome(found["then"]), shape="unless")
 
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from core.agent.offline.stated.amounts import MONEY, amounts
 from core.agent.offline.stated.days import is_moment, spelled
 from core.agent.offline.stated.english_words import GROUPED
-from core.agent.offline.stated.limits import complement
+from core.agent.offline.stated.limits import check_equal, complement, meet
 from core.agent.offline.stated.statement import (
     BEYOND,
     ELSE,
@@ -30,7 +30,7 @@ from core.agent.offline.stated.statement import (
 )
 from core.agent.offline.text import is_korean, letters, likeness
 
-PRESENT = ('"있음"', '"없음"', "true", "false", '"with"', '"without"')
+PRESENT = ('"있음"', '"없음"', '"해당"', "true", "false", '"with"', '"without"')
 LACKING = ('"없음"', '"without"')
 # What a number is of where nothing names it.
 DEFAULTS = {
@@ -41,7 +41,6 @@ DEFAULTS = {
     "건": "건수", "개": "수량", "점": "점수", "회": "횟수", "degree": "temperature",
     "person": "people", "km": "distance",
 }  # fmt: skip
-RANKS = frozenset(["점", "등급", "단계", "학년", "급"])
 _ALWAYS = re.compile(r"항상|언제나|반드시|절대|\balways\b|\bnever\b", re.I)
 _WITHIN = re.compile(r"\bwithin\b", re.I)
 _SAME = 0.6  # likeness of two names of one column
@@ -80,6 +79,9 @@ def _goes_beyond(part: Part) -> bool:
 def _with_topics(parts: Sequence[Part], group: str, about: str) -> list[Part]:
     """Make a condition of what parts are about where they are about several things."""
     topics = list(dict.fromkeys(part.topic for part in parts if part.topic))
+    limits = [one for part in parts for one in part.when if one.is_ordered]
+    if any(part.is_done_by for part in parts) and not _is_told_both_ways(parts, limits):
+        raise NotARule("what some do, who may not be all")
     if len(topics) < 2:
         if any(part.is_group for part in parts):
             raise NotARule("a rule for one group")
@@ -96,7 +98,19 @@ def _with_topics(parts: Sequence[Part], group: str, about: str) -> list[Part]:
             raise NotARule("a part about nothing told, beside others")
         mine = () if part.is_rest else (Condition(group, f'"{topic}"', "string"),)
         told.append(replace(part, when=(*mine, *part.when)))
+    tiers = [
+        {one.test for part in told if part.when[0].test == f'"{each}"' for one in part.when[1:]}
+        for each in topics
+    ]
+    if any(one < other for one in tiers if one for other in tiers):
+        raise NotARule("an exception to some of what is told of another")
     return told
+
+
+def _is_told_both_ways(parts: Sequence[Part], limits: Sequence[Condition]) -> bool:
+    beyond = any(one.kind == BEYOND for part in parts for one in part.when)
+    alone = all(len(part.when) == 1 for part in parts)
+    return alone and len(parts) > 1 and (beyond or (len(limits) == len(parts) and meet(limits)))
 
 
 def _named_after(part: Part, topic: str) -> Part:
@@ -201,6 +215,8 @@ class _Joiner:
         if one.test == "again":
             return seen[-1]
         unit = smaller([c.unit for c in seen])
+        if column.endswith("남은 기간"):  # what comes later has less time left
+            one = replace(one, test={"up": "down"}.get(one.test, one.test))
         if one.test == "between":
             return between([in_unit(c, unit) for c in seen])
         found = beyond([in_unit(c, unit) for c in seen], one.test)
@@ -392,7 +408,7 @@ def _checked(cases: list[Case]) -> list[Case]:
         raise NotARule("cases of different things")
     _check_values(cases)
     _check_groups(cases)
-    _check_equal(cases)
+    check_equal(cases)
     return cases
 
 
@@ -416,7 +432,8 @@ def _is_either(cases: Sequence[Case]) -> bool:
 
 # Values of which each may be one of the others too.
 _ORDINAL = re.compile(
-    r'^"(?:첫|재(?:구매|방문|주문)|두 ?번째|둘째|셋째|추가|first|second|third|repeat|extra'
+    r'^"(?:첫|최초|재(?:구매|방문|주문|발급|신청|등록|배송|수강|계약|가입)'
+    r"|두 ?번째|둘째|셋째|추가|first|second|third|repeat|extra"
     r"|additional)",
     re.I,
 )
@@ -446,6 +463,7 @@ def _check_groups(cases: Sequence[Case]) -> None:
             for one in case.when
             if one.column == column
             for value in re.findall(r'"([^"]+)"', one.test)
+            if value not in {"일반", "기본", "정규"}
         ]
         if any(when) and not all(when):
             raise NotARule("when it is, beside who or what it is")
@@ -458,8 +476,8 @@ def _check_groups(cases: Sequence[Case]) -> None:
     if any(one.is_ordered for case in cases for one in case.when):
         return
     told = [amounts(case.then, korean=is_korean(case.then)) for case in cases]
-    units = {_measure(found[0].unit) for found in told if found and found[0].unit}
-    if len(units) > 1:
+    units = [{_measure(one.unit) for one in found if one.unit} for found in told]
+    if (known := [one for one in units if one]) and not set.intersection(*known):
         raise NotARule("outcomes of different kinds")
 
 
@@ -472,14 +490,6 @@ def _check_values(cases: Sequence[Case]) -> None:
     tests = [tuple(f"{one.column} {one.test}" for one in case.when) for case in cases]
     if len(set(tests)) < len(tests):
         raise NotARule("a case told twice")
-
-
-def _check_equal(cases: Sequence[Case]) -> None:
-    """Raise NotARule for amounts that are only equalled: `4개월이면` may be from then on."""
-    ordered = [one for case in cases for one in case.when if one.kind == "number"]
-    equal = [one for one in ordered if re.fullmatch(r"-?[\d.]+", one.test)]
-    if equal and len(equal) == len(ordered) and not all(one.unit in RANKS for one in equal):
-        raise NotARule("amounts that may be limits")
 
 
 def _is_fact(case: Case) -> bool:

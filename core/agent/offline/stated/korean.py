@@ -13,6 +13,9 @@ from core.agent.offline.stated.found import Found
 from core.agent.offline.stated.korean_conditions import conditions_of, value_of
 from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule, Part
 
+_ADNOMINAL = re.compile(
+    rf"[{''.join(chr(at) for at in range(0xAC04, 0xD7A4, 28))}는]$"
+)  # ends as a verb before a noun does
 _LEAD = 3  # words before a value that may name its column
 
 _LONG = 40  # characters of what follows for one of several
@@ -95,6 +98,8 @@ class Sentence:
                 clause.text, bool(parts) or len(clauses) > at + 1 or self._follows
             ):
                 value, outcome = named
+                if w.PRICED.search(value) and (w.BARE.match(outcome) or w.BARE_WON.match(outcome)):
+                    raise NotARule("some of what all are about")
                 part = self._part((value_of("", value),), outcome, clause)
                 parts.append(replace(part, trumps=w.TRUMPS.search(outcome) is not None))
             else:
@@ -112,7 +117,7 @@ class Sentence:
         """Return the parts of a clause with conditions, several where one of them is enough."""
         if not clause.tail:
             raise NotARule("a condition without an outcome")
-        if w.TRUMPS.search(clause.tail) and clause.found[0].one.kind != ELSE:
+        if w.TRUMPS.search(clause.tail) and clause.found[0].one.kind not in {ELSE, BEYOND}:
             raise NotARule("a limit whatever else holds")
         if w.UNREAD.search(clause.lead):
             raise NotARule("a condition that is not read")
@@ -146,6 +151,8 @@ class Sentence:
             when, tail = [*when, value_of("", named[0])], named[1]
         if any(one.head.strip() for one in clause.found) and len(when) > 1 and not over:
             raise NotARule("what several numbers are of")
+        if links[-1] == "or":
+            raise NotARule("a condition behind that is not read")
         if "or" in links[:-1]:
             if set(links[:-1]) != {"or"}:
                 raise NotARule("conditions of which nobody can tell how they go together")
@@ -160,6 +167,7 @@ class Sentence:
                 is_crisp=_is_crisp(when, tail),
                 is_weak=links == ["bare"],
                 is_group=bool(w.WHO.search(topic)),
+                is_done_by=any(map(_is_done_by, clause.found)),
             )
         ]
 
@@ -185,14 +193,23 @@ def _named(found: Found, lead: str) -> Condition:
         if names:
             raise NotARule("words that no column has")
         return one
-    said = " ".join([*_content(lead), *_content(found.head)])
+    done = found.head.split()
+    if len(done) > 1 and (done[-1] in w.ANYBODY or _is_done_by(found)):
+        done.pop()
+    said = " ".join([*_content(lead), *_content(" ".join(done))])
     if re.search(r"\d", said.replace("1인당", "").replace("1건당", "")):
         raise NotARule("a number before a condition")
     if one.unit == "명" and w.WHO.fullmatch(said):  # `손님 5명 이상이면` counts them
         return replace(one, column=f"{said} 수")
-    if w.WHO.search(said):
+    if w.WHO.search(w.OWNER.sub(" ", said)):
         raise NotARule("who it is of is a condition too")
     return replace(one, column=said)
+
+
+def _is_done_by(found: Found) -> bool:
+    """Whether a limit is of what some do who may be all there are: `6개월 이상 등록한 회원`."""
+    *done, who = found.head.split() or [""]
+    return bool(done) and w.DOERS.fullmatch(who) is not None and bool(_ADNOMINAL.search(done[-1]))
 
 
 def _content(text: str) -> list[str]:
@@ -309,6 +326,8 @@ def _category(text: str, is_beside: bool) -> tuple[str, str] | None:
     if found is None:
         return None
     value, outcome = found["value"], text[found.end() :]
+    if thing := re.match(r"(?:건|거|것은|거는) ", outcome):  # `제주로 가는 건`
+        value, outcome = text[: found.end()].strip(), outcome[thing.end() :]
     if (
         re.search(r"\d|부터$|까지$|마다$|지$", value)
         or w.NO_NAME.search(value)
@@ -350,7 +369,7 @@ def outcome_of(text: str) -> str:
 def nominal(stem: str) -> str:
     """Return the noun of a verb's stem: `늦` is `늦음`, `받아야 하` is `받아야 함`."""
     last = stem[-1:]
-    if not "가" <= last <= "힣":
+    if not "가" <= last <= "힣" or re.search(r"\d ?[가-힣]$", stem):
         return stem
     if (ord(last) - ord("가")) % 28 == 0:  # no consonant closes the syllable: it takes one
         return stem if stem.endswith(tuple(w.OPEN_NOUNS)) else stem[:-1] + chr(ord(last) + _M)

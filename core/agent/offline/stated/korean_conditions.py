@@ -15,7 +15,10 @@ from core.agent.offline.stated.statement import (
     Condition,
     Ends,
     NotARule,
+    in_unit,
+    is_convertible,
     size,
+    smaller,
 )
 
 _SPAN_UNITS = frozenset(["년", "개월", "주", "일", "시간", "분"])
@@ -73,7 +76,9 @@ def _has(match: re.Match[str]) -> Condition | None:
         return None
     if (match["when"] or "").startswith("는 ") and what[-1:] in {"", "에", "서", "고", "중"}:
         return None  # `매장에 있는 손님은`
-    if what.endswith("만") and re.match(r"\s[되돼됩된]", match.string[match.end() :]):
+    if what.endswith("만") and re.match(
+        r"\s(?:[되돼됩된됨]|충분|가능|무방)", match.string[match.end() :]
+    ):
         return None  # `확인서만 있으면 됩니다` is an outcome
     return Condition(what or "?", '"있음"' if match["has"] == "있" else '"없음"', "string")
 
@@ -85,6 +90,12 @@ def _is(match: re.Match[str]) -> Condition | None:
         r"|그러지|그 ?외|나머지|기타|이외|아니|다른)|아니$|없|있",
         value,
     ):
+        return None
+    if match["when"] in {"면", "이면"} and re.match(
+        r"\s(?:[돼되됩된됨]|끝)", match.string[match.end() :]
+    ):
+        return None  # `답글만 달면 돼요` is an outcome
+    if "하고 " in value and not w.is_thing(value):
         return None
     if not match["not"] and not w.LIST.search(value) and not w.is_thing(value):
         return None
@@ -112,8 +123,11 @@ def _compared(text: str) -> Iterator[Found]:
         one = found[at]
         after = found[at + 1] if at + 1 < len(found) else None
         made = None
-        if after and (w.RANGE.fullmatch(text, one.end, after.start)):
-            made = _range(text, one, after)
+        if after and w.AHEAD_RANGE.fullmatch(text, one.end, after.start):
+            made = _ahead_range(text, one, after)
+            at += made is not None
+        elif after and w.RANGE.fullmatch(text, one.end, after.start):
+            made = _range(text, *_in_one_unit(one, after))
             at += made is not None
         made = made or _limit(text, one)
         if made is not None:
@@ -129,7 +143,11 @@ def _limit(text: str, one: Amount) -> Found | None:
     for sign, pattern in w.COMPARED if one.kind == "number" else w.MOMENTS:
         if match := pattern.match(text, one.end):
             return _closed(text, one.start, match.end(), _number(one, f"{sign} {one.text}"))
+    if w.ENOUGH.match(text, one.end):
+        return None
     if one.kind == "number" and (match := w.EQUAL.match(text, one.end)):
+        return Found(one.start, match.end(), _number(one, one.text))
+    if one.unit in w.COUNTED and (match := w.EQUAL_VERB.match(text, one.end)):
         return Found(one.start, match.end(), _number(one, one.text))
     if one.unit in w.RANKS and (match := w.EQUAL_TOPIC.match(text, one.end)):
         return Found(one.start, match.end(), _number(one, one.text))
@@ -141,6 +159,25 @@ def _ahead(text: str, one: Amount, ahead: re.Match[str]) -> Found | None:
     end = ahead.end()
     made = _number(one, f">= {one.text}" if ahead["till"] else one.text)
     return _closed(text, one.start, end, replace(made, column="남은 기간"))
+
+
+def _ahead_range(text: str, one: Amount, other: Amount) -> Found | None:
+    """Return from how long to how long before something: `6일 전부터 3일 전까지`."""
+    till = w.BEFORE.match(text, other.end)
+    if till is None or not till["till"] or size(other.text) >= size(one.text):
+        return None
+    is_due = other.text == "0"  # the last day that there is
+    made = _number(one, f"<= {one.text}") if is_due else _interval(other, one, True, True)
+    return _closed(text, one.start, till.end(), replace(made, column="남은 기간"))
+
+
+def _in_one_unit(one: Amount, other: Amount) -> tuple[Amount, Amount]:
+    """Return two ends of a range in the smaller of their units: `30분 초과 1시간까지`."""
+    if not one.unit or not other.unit or not is_convertible(one.unit, other.unit):
+        return one, other
+    unit = smaller([one.unit, other.unit])
+    found = [in_unit(_number(each, each.text), unit).test for each in (one, other)]
+    return replace(one, text=found[0], unit=unit), replace(other, text=found[1], unit=unit)
 
 
 def _range(text: str, one: Amount, other: Amount) -> Found | None:

@@ -9,14 +9,17 @@ from itertools import pairwise
 
 from core.agent.offline.stated import korean_piece_words as w
 from core.agent.offline.stated import korean_words as words
-from core.agent.offline.stated.days import days_of
+from core.agent.offline.stated.days import days_of, is_moment
 from core.agent.offline.stated.found import Found
 from core.agent.offline.stated.korean import Clause, Sentence, nominal
 from core.agent.offline.stated.korean import outcome_of as clean
 from core.agent.offline.stated.korean_conditions import conditions_of, value_of
+from core.agent.offline.stated.korean_nested import OTHERS
+from core.agent.offline.stated.korean_several import both, either
 from core.agent.offline.stated.pieces import Piece, Reading, tried
 from core.agent.offline.stated.statement import BEYOND, ELSE, Condition, NotARule, Part
 
+_MOST_WORDS = 5
 _OPEN = "〇"  # stands for the outcome that a condition waits for
 _JOINT = re.compile(r"\s*[:→=]\s+|\s+(?:-|–|—|/|→|->)\s+")
 
@@ -57,12 +60,34 @@ def read(text: str) -> list[Reading]:
         return []
     if w.TIER_BUT.search(plain) and any(one.one.is_ordered for one in _limits(plain)):
         return tried(_conditional, w.TIER_BUT.sub("", plain))
+    against = w.AMOUNT_BUT.search(plain)
+    if against:
+        return [
+            replace(one, shape="but")
+            for one in (
+                *tried(_cost, plain[: against.start()]),
+                *tried(_some, plain[: against.start()]),
+            )
+            if one.shape in {"amount", "text", "cost"}
+        ]
     found = (
         tried(_between, plain)
         or tried(_rest, plain)
+        or tried(_among, plain)
+        or tried(_over, plain)
         or [
             one
-            for reader in (_turned, _conditional, _fact, _some, _bare)
+            for reader in (
+                _turned,
+                _either,
+                _both,
+                _conditional,
+                _fact,
+                _cost,
+                _some,
+                _gapped,
+                _bare,
+            )
             for one in tried(reader, plain)
         ]
     )
@@ -82,7 +107,7 @@ def _outcome(text: str, *, hours: bool = False) -> str:
     plain = text.strip(" .,;:/")
     if not hours and w.CALENDAR.search(plain):
         raise NotARule("an outcome that may hold for some alone")
-    if w.STRAY.search(plain) or len(plain.split()) > 9 or "," in plain:
+    if w.STRAY.search(plain) or len(plain.split()) > 9 or re.search(r",(?!\d{3})", plain):
         raise NotARule("an outcome with another clause")
     return clean(plain)
 
@@ -101,8 +126,38 @@ def _rest(text: str) -> Iterator[Reading]:
         return
     then = text[found.end() :].strip(" ,:")
     if then and conditions_of(f"{then} "):
+        yield from (replace(one, topic=OTHERS) for one in _conditional(then) if not one.topic)
         return
     yield Reading(((Condition("", "-", ELSE),),), _outcome(then) if then else "", shape="rest")
+
+
+def _either(text: str) -> Iterator[Reading]:
+    yield from either(text, _outcome)
+
+
+def _both(text: str) -> Iterator[Reading]:
+    yield from both(text, _outcome)
+
+
+def _among(text: str) -> Iterator[Reading]:
+    """Yield what holds for some of those that were told."""
+    if (found := w.AMONG.fullmatch(text)) and not re.search(r"\d", found["who"]):
+        yield Reading(((value_of("", found["who"]),),), _outcome(found["then"]), shape="among")
+
+
+def _over(text: str) -> Iterator[Reading]:
+    """Yield what holds for some, whatever else is told: `신규는 실적과 관계없이 전수검사`."""
+    found = w.OVER.fullmatch(text)
+    if found is None or any(
+        one.one.is_ordered or one.one.test in {'"있음"', '"없음"'} for one in _limits(text)
+    ):
+        return
+    who = found["who"]
+    if re.search(r"\d|(?:면|지만|는데|[아어해]서|니까|고|며)$", who) or len(who) > 20:
+        return
+    is_clause = found["by"].endswith("면") and not words.is_thing(who)
+    value = value_of("", nominal(who.removesuffix("으")) if is_clause else who)
+    yield Reading(((value,),), _outcome(found["then"]), 0, True, "over")
 
 
 def _conditional(text: str) -> Iterator[Reading]:
@@ -123,7 +178,9 @@ def _conditional(text: str) -> Iterator[Reading]:
         gap = whole[one.end : after.start].strip()
         if "," in gap or (gap and one.link not in {"and", "or", "even"}):
             raise NotARule("an outcome between conditions")
-    trumps = bool(w.TRUMPS.match(tail))
+    is_alone = len(found) == 1 and found[0].one.is_ordered and w.ASIDE.match(tail)
+    tail = tail[is_alone.end() :] if is_alone else tail
+    trumps = bool(is_alone or w.TRUMPS.match(tail))
     said = f"{whole[: found[-1].end]} {w.TRUMPS.sub('', tail) if tail else _OPEN}"
     parts = _numbered(said, found)
     if len(parts) > 1:  # each of several conditions is enough
@@ -133,18 +190,19 @@ def _conditional(text: str) -> Iterator[Reading]:
         yield Reading(tuple(one.when for one in parts), then, topic=parts[0].topic)
         return
     for part in parts:
-        then = "" if part.then == _OPEN else _outcome(part.then)
         held = part.when[0].is_ordered or part.when[0].test in ('"있음"', '"없음"')
-        if held and (within := w.GAP.match(then)) and _is_value(within["value"]):
-            inner = _valued(within["value"], then[within.end() :], 0)
+        if held and (within := w.GAP.match(part.then)) and _is_value(within["value"]):
+            inner = _valued(within["value"], part.then[within.end() :], 0)
             when = (*part.when, *inner.any_of[0])
             yield Reading((when,), inner.then, 2, topic=part.topic, shape="nested")
+        then = "" if part.then == _OPEN else _outcome(part.then)
         yield Reading(
             (part.when,),
             then,
             trumps=trumps and not part.when[0].is_ordered,
             topic=part.topic,
             is_only=part.is_only,
+            shape="alone" if is_alone else "",
         )
 
 
@@ -156,7 +214,8 @@ def _turned(text: str) -> Iterator[Reading]:
     till = "까지" if "까지" in text[found.end("when") :] else ""
     whole = f"{found['when']}{till}이면 "
     limits = conditions_of(whole)
-    if len(limits) != 1 or not limits[0].one.is_ordered or limits[0].start > 0:
+    lead = whole[: limits[0].start].strip() if limits else ""
+    if len(limits) != 1 or not limits[0].one.is_ordered or re.search(r"\d|[은는이가] ", f"{lead} "):
         return
     if whole[limits[0].end :].strip():
         return
@@ -196,11 +255,27 @@ def _some(text: str) -> Iterator[Reading]:
             yield _valued(match["value"], then, 2 if gapped else 0)
     if (several := w.SEVERAL.match(text)) and all(map(_is_value, several["value"].split(", "))):
         yield _valued(several["value"], text[several.end() :], 0)
+
+
+def _cost(text: str) -> Iterator[Reading]:
+    """Yield what something costs, of which some may be excepted: `수강료는 20만원`."""
+    match = w.SOME.match(text)
+    if match is None or not words.PRICED.search(match["value"]):
+        return
+    inner = w.GAP.match(text[match.end() :])
+    if inner is None or not _is_value(inner["value"]):
+        then = _outcome(text[match.end() :])
+        yield Reading(((value_of("", match["value"]),),), then, 1, shape="cost")
+
+
+def _gapped(text: str) -> Iterator[Reading]:
+    """Yield a value with its outcome and no word between them: `조조 9천원`, `제주 무료`."""
+    match = w.SOME.match(text)
     topic = match["value"] if match else ""
     rest = text[match.end() :] if match else text
     if not w.GAP.match(rest) and len(rest.split()) > 3:
         topic, rest = rest.split()[0], rest.partition(" ")[2]
-    if (gap := w.GAP.match(rest)) and _is_value(gap["value"]):
+    if (gap := w.GAP.match(rest)) and _is_value(gap["value"]) and "," not in topic:
         one = _valued(gap["value"], rest[gap.end() :], 1, topic)
         yield replace(one, shape="gap")
     if len(text.split()) <= 3 and _is_value(text):
@@ -211,7 +286,7 @@ def _valued(value: str, then: str, cost: int, topic: str = "") -> Reading:
     trumps = bool(w.TRUMPS.search(then))
     plain = _outcome(w.TRUMPS.sub("", then), hours=bool(days_of(value)))
     shape = "amount" if w.AMOUNT.search(plain) else "text"
-    named = re.sub(r"(?<=[가-힣]{2})도$", "", value)
+    named = w.TOO.sub("", value)
     return Reading(((value_of("", named),),), plain, cost, trumps, shape, topic)
 
 
@@ -221,9 +296,11 @@ def _is_value(value: str) -> bool:
         w.CODED.match(one) for one in value.split() if re.search(r"\d", one)
     ):
         return False
-    value = re.sub(r"(?<=[가-힣]{2})도$", "", value)
+    value = w.TOO.sub("", value)
     return (
-        len(value.split()) <= 3 and not w.NO_VALUE.search(value) and not words.VERBAL.search(last)
+        len(value.split()) <= 3
+        and not w.NO_VALUE.search(value)
+        and (not words.VERBAL.search(last) or w.NOUN.search(last) is not None)
     )
 
 
@@ -239,6 +316,11 @@ def _bare(text: str) -> Iterator[Reading]:
 def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     """Whether what holds for some of several is said of all of them in one manner."""
     told = [one.shape for one, _ in found]
+    names = [name for one, _ in found for name in _names(one)]
+    if told.count("rest") > 1 or "cost" in told:
+        return False
+    if "but" in told and not _are_of_one_kind(names):
+        return False
     if "nested" in told:
         after = [
             told[at + 1 : at + 2] == ["gap"] for at, shape in enumerate(told) if shape == "nested"
@@ -247,20 +329,71 @@ def fits(found: Sequence[tuple[Reading, str]]) -> bool:
     facts = [one for one, _ in found if one.shape == "fact"]
     if facts:
         return len(found) == 2 and _opposed(found)
+    return _are_values(found)
+
+
+def _are_values(found: Sequence[tuple[Reading, str]]) -> bool:
+    """Whether values are all told in one manner."""
     values = [one for one, _ in found if one.shape in {"amount", "text", "label", "gap"}]
     if not values:
         return True
+    if any(map(_is_of_what_it_costs, values)):
+        return False
     if len(values) < len([one for one, _ in found if one.shape != "rest"]):
         return True
     shapes = {one.shape for one in values}
     if "gap" in shapes:
-        topics = [bool(one.topic) for one in values if one.shape == "gap"]
-        inner = [gap for one in values if one.shape == "amount" and (gap := w.GAP.match(one.then))]
-        if any(_is_value(gap["value"]) for gap in inner):
-            return False
-        return not any(topics[1:]) and shapes <= ({"gap"} if topics[0] else {"gap", "amount"})
+        is_first = not any(one.shape == "gap" and one.topic for one, _ in found[1:])
+        return is_first and _are_bare(values, shapes)
     most = 5 if shapes != {"text"} or any(one.shape == "rest" for one, _ in found) else 2
-    return len(shapes) == 1 and all(len(one.then.split()) <= most for one in values)
+    is_one_verb = len({one.then.split()[-1][0] for one in values}) == 1
+    return len(shapes) == 1 and (
+        all(len(one.then.split()) <= most for one in values)
+        or (is_one_verb and all(len(one.then.split()) <= _MOST_WORDS for one in values))
+    )
+
+
+def _are_bare(values: Sequence[Reading], shapes: set[str]) -> bool:
+    """Whether values told bare, and others told by name, are of one kind."""
+    inner = [gap for one in values if one.shape == "amount" and (gap := w.GAP.match(one.then))]
+    topics = [bool(one.topic) for one in values if one.shape == "gap"]
+    if any(_is_value(gap["value"]) for gap in inner) or any(topics[1:]):
+        return False
+    if topics[0]:
+        return shapes == {"gap"} or _is_akin(values)
+    return shapes <= {"gap", "amount"}
+
+
+def _is_of_what_it_costs(one: Reading) -> bool:
+    """Whether a value is what all amounts are of: `수당은 간호사 5만원` says who gets it."""
+    inner = w.GAP.match(one.then) if any(map(words.PRICED.search, _names(one))) else None
+    return inner is not None and _is_value(inner["value"])
+
+
+def _is_akin(values: Sequence[Reading]) -> bool:
+    """Whether what is told by name is of the kind of what is told bare, as the words show.
+
+    `간식은 소형견 1개, 대형견은 2개`: no sibling of `간식`, as abroad is of home.
+    """
+    bare = [_names(one) for one in values if one.shape == "gap"]
+    named = [_names(one) for one in values if one.shape == "amount"]
+    topic = next(one.topic for one in values if one.topic)
+    known = [name for names in bare for name in names]
+    costs = [words.PRICED.search(name) for names in named for name in names]
+    if words.PRICED.search(topic) and not any(costs):
+        return True
+    told = [*known, *(name for names in named for name in names)]
+    if is_moment(topic) or topic[-1:] == told[0][-1:] or w.CONTRAST.search(topic):
+        return False
+    return _are_of_one_kind(told)
+
+
+def _are_of_one_kind(names: Sequence[str]) -> bool:
+    return all(map(is_moment, names)) or len({name[-1:] for name in names}) == 1
+
+
+def _names(one: Reading) -> list[str]:
+    return [each for when in one.any_of for c in when for each in re.findall(r'"([^"]+)"', c.test)]
 
 
 def _opposed(found: Sequence[tuple[Reading, str]]) -> bool:
@@ -291,18 +424,25 @@ def topical(sentences: Sequence[str]) -> list[str]:
     if found and not any(": " in one for one in others) and ": " not in first[found.end() :]:
         return [first[found.end() :], *others]
     label = re.match(
-        r"(?P<about>[^,.\d]{1,16}?)(?:이?요|얘긴데요?|얘기인데요?|말인데요?|말이에요|관련해서|관련해서요),\s+",
+        r"(?P<about>[^,.\d]{1,16}?)(?:은|는|이?요|얘긴데요?|얘기인데요?|말인데요?|말이에요|관련해서|관련해서요),\s+",
         first,
     )
-    if label:
+    if (asked := w.ASKED.match(first)) and not w.CONTRAST.search(asked[0]):
+        return topical([first[asked.end() :], *others])
+    if (those := w.THOSE.match(first)) and not w.CONTRAST.search(those[0]):
+        return topical([first[those.end() :], *others])
+    if (priced := w.PRICED_LIST.match(first)) and not w.CONTRAST.search(priced[0]):
+        return [first[priced.end() :], *others]
+    if label and not w.CONTRAST.search(label["about"]):
         return [first[label.end() :], *others]
     if others and w.SPEAKER.fullmatch(first.strip(" .!")):
         return topical(others)
     if (
         others
         and len(first.split()) <= 3
-        and not re.search(r"\d|[다요]$", first)
-        and not words.VERBAL.search(first)
+        and not re.search(r"\d|[다요해줘]$", first.rstrip(" .!~"))
+        and not w.SOME.match(first)
+        and not words.VERBAL.search(first.rstrip(" .!~"))
     ):
         return others
     return list(sentences)

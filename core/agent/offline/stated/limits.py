@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 
 from core.agent.offline.stated.statement import (
+    Case,
     Condition,
     Ends,
+    NotARule,
     beyond,
     ends_of,
     in_unit,
@@ -16,6 +19,8 @@ from core.agent.offline.stated.statement import (
     size,
     smaller,
 )
+
+RANKS = frozenset(["점", "등급", "단계", "학년", "급"])
 
 
 def complement(only: Sequence[Condition]) -> Condition | None:
@@ -66,3 +71,21 @@ def _is_gapless(spans: Sequence[Ends]) -> bool:
 
 def _meets(one: Ends, after: Ends) -> bool:
     return one.high_in or after.low_in
+
+
+def check_equal(cases: Sequence[Case]) -> None:
+    """Raise NotARule for amounts that are only equalled: `4개월이면` may be from then on."""
+    ordered = [one for case in cases for one in case.when if one.kind == "number"]
+    equal = [one for one in ordered if re.fullmatch(r"-?[\d.]+", one.test)]
+    if not equal or all(one.unit in RANKS for one in equal):
+        return
+    if len(equal) == len(ordered):
+        raise NotARule("amounts that may be limits")
+    for column in {one.column for one in equal}:
+        limits = [one for one in ordered if one.column == column]
+        if len(set(limits)) == len(limits) and not meet(limits):
+            raise NotARule("an amount, and a gap before the next limit")
+        known = [ends for one in limits if (ends := ends_of(one.test)) is not None]
+        last = max(known, key=lambda one: size(one.low or "-1"))
+        if last.low == last.high:
+            raise NotARule("an amount that may be a limit")

@@ -10,11 +10,18 @@ from types import ModuleType
 
 from core.agent.offline.spans import read_span
 from core.agent.offline.stated import english_piece_words as w
-from core.agent.offline.stated import english_pieces, english_words, korean_pieces, korean_words
+from core.agent.offline.stated import (
+    english_pieces,
+    english_words,
+    korean_nested,
+    korean_pieces,
+    korean_words,
+)
 from core.agent.offline.stated import korean_piece_words as kw
 from core.agent.offline.stated.joining import joined
 from core.agent.offline.stated.limits import meet
 from core.agent.offline.stated.pieces import Reading, parts_from, ways
+from core.agent.offline.stated.sound import check_sound
 from core.agent.offline.stated.statement import (
     BEYOND,
     Case,
@@ -47,7 +54,8 @@ def pieced(sentences: Sequence[str]) -> list[Case]:
     for way in sorted(islice(found, _TRIED), key=_strain):
         if (strain := _strain(way)) > least:
             break
-        if (cases := _cases(way, grammar)) is not None:
+        cases = _cases(way, grammar)
+        if cases is not None and not (korean and _is_unsound(cases, sentences)):
             least, made = strain, [*made, cases]
     if not made or any(_told(one) != _told(made[0]) for one in made):
         raise NotARule("pieces that make no table, or several")
@@ -58,14 +66,28 @@ def _cases(way: Sequence[tuple[Reading, str]], grammar: ModuleType) -> list[Case
     """Return the cases that one way to read a text makes; None if they are no table."""
     if _bounds(way, grammar.limits):
         return None
+    way = korean_nested.arranged(way) if grammar is korean_pieces else way
     topics = {one.topic for one, _ in way if one.topic}
+    if len(topics) > 1 and any(one.trumps for one, _ in way):
+        return None
     if not grammar.fits(way) or (len(topics) == 1 and kw.CONTRAST.search("".join(topics))):
         return None
     try:
         cases = joined(over_all(one_quantity(parts_from(way))), listed=_is_list(way))
     except NotARule:
         return None
-    return cases if len(cases) > 1 and _is_told(cases) and _steps_alike(cases) else None
+    is_both = len(way) == 1 and way[0][0].shape in {"both", "alone"}
+    return (
+        cases if (len(cases) > 1 or is_both) and _is_told(cases) and _steps_alike(cases) else None
+    )
+
+
+def _is_unsound(cases: Sequence[Case], sentences: Sequence[str]) -> bool:
+    try:
+        check_sound(cases, sentences)
+    except NotARule:
+        return True
+    return False
 
 
 def _told(cases: Sequence[Case]) -> list[tuple[tuple[Condition, ...], str]]:
@@ -85,7 +107,7 @@ def _steps_alike(cases: Sequence[Case]) -> bool:
 
 def _is_told(cases: Sequence[Case]) -> bool:
     """Whether each thing that is so or not is told both ways, or the rest is told."""
-    if not cases[-1].when:
+    if not cases[-1].when or len({one.then for one in cases}) == 1:
         return True
     columns = [one.column for case in cases for one in case.when if not one.is_ordered]
     return all(columns.count(column) > 1 for column in columns)
@@ -138,6 +160,7 @@ def over_all(parts: Sequence[Part]) -> list[Part]:
         for one in parts
         if one not in tiers
         and not one.is_rest
+        and not any(c.column and c.column == one.when[0].column for t in tiers for c in t.when)
         and not any(other.then == one.then and other.sentence == one.sentence for other in tiers)
     ]
     rest = [one for one in parts if one not in over]

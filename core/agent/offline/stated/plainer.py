@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from core.agent.offline.stated.korean_plainer import written_out
 from core.agent.offline.stated.korean_words import POLITE, REPEATED
 from core.agent.offline.text import is_korean
 
@@ -23,6 +24,10 @@ _KOREAN_HOUR = re.compile(
     r"(?<!오전 )(?<!오후 )(?<!새벽 )(?<!아침 )(?<!저녁 )(?<!밤 )(?<![가-힣\d:])"
     r"(?P<hour>\d{1,2})시(?!간)"
 )
+_KOREAN_TO_HOUR = re.compile(
+    r"(?P<from>(?P<half>오전|오후|새벽|저녁|밤) ?(?P<a>\d{1,2})시(?: ?반)?(?:부터|에서| ?~) ?)"
+    r"(?P<to>(?P<b>\d{1,2})시(?!간))"
+)
 _BARE_HOUR = re.compile(
     r"\b(?P<by>from|after|before|until|till|past) (?P<hour>\d{1,2})"
     r"(?=(?: on(?:wards?)?)?(?:[,;.]|$| (?:it|they|we|you|that|is|and|nope|give|no)\b))",
@@ -31,10 +36,11 @@ _BARE_HOUR = re.compile(
 _WHATEVER = re.compile(r",\s+(?=(?:whatever|however|no matter|regardless)\b)", re.I)
 # What ends a Korean sentence by saying that it is to be told.
 _TOLD = re.compile(
-    r"(?P<told>[가-힣\d%])(?:이?라고|다고) (?:안내|말씀|답변?|공지|설명|얘기|알려|대답|전달)"
+    r"(?P<told>[가-힣\d%])(?:이?라고|다고) (?:(?:해 ?주세요|하세요|하시면 (?:돼요|됩니다)"
+    r"|하면 (?:돼요|됩니다))|(?:안내|말씀|답변?|공지|설명|얘기|알려|대답|전달)"
     r"(?:을 |를 )?(?:해 ?|드려 ?|드리|하|해)?(?:주세요|주십시오|주시면 됩니다|세요"
     r"|시면 됩니다|면 돼요"
-    r"|셔야 (?:합니다|해요|돼요|됩니다)|야 (?:합니다|해요|돼요|됩니다)|바랍니다)$"
+    r"|셔야 (?:합니다|해요|돼요|됩니다)|야 (?:합니다|해요|돼요|됩니다)|바랍니다))$"
 )
 
 
@@ -43,7 +49,7 @@ def plain(sentences: Sequence[str]) -> list[str]:
     told = " ".join(sentences)
     if is_korean(told):
         halves = _named(_KOREAN_HALVES, told)
-        return [_korean(one, halves) for one in sentences]
+        return [_korean(one, halves) for one in written_out(sentences)]
     return [_english(one, _named(_HALVES, told)) for one in sentences]
 
 
@@ -70,6 +76,12 @@ def _korean(sentence: str, halves: Mapping[str, str]) -> str:
     text, end = REPEATED.sub("", POLITE.sub("", body)), sentence[len(body) :]
     told = _TOLD.search(text)
     text = text[: told.start()] + told["told"] if told else text
+    text = _KOREAN_TO_HOUR.sub(
+        lambda one: (
+            f"{one['from']}{one['half']} {one['to']}" if int(one["a"]) < int(one["b"]) else one[0]
+        ),
+        text,
+    )
     hours = _KOREAN_HOUR.sub(
         lambda one: f"{halves[one['hour']]} {one[0]}" if one["hour"] in halves else one[0], text
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from core.agent.offline.stated import english, korean, korean_words
 from core.agent.offline.stated.beside import is_beside, narrows
@@ -32,6 +32,12 @@ _REFERS = re.compile(
     re.I,
 )
 
+# How the two ways to read a text say the same: `"without"` is `"no"`, and a bay is a bay.
+_NAMED = re.compile(r'"(?:only|the|an?) (?=\w)| 건"', re.I)
+_HELD = {f'{no}"{one}"{end}': f'{no}"{way}"{end}'
+         for one, way in (("with", "yes"), ("without", "no"))
+         for no, end in (("", ""), ("not(", ")"))}  # fmt: skip
+
 
 def cases_in(text: str) -> list[Case]:
     """Return the cases that the sentences of a text state; none if one of them says other things.
@@ -55,11 +61,41 @@ def cases_in(text: str) -> list[Case]:
 
 
 def _joined(sentences: Sequence[str]) -> list[Case]:
-    """Return the cases of sentences read in order or, where that fails, piece by piece."""
+    """Return the cases of sentences, read in order or by pieces.
+
+    Raises NotARule where both ways to read them come to other conditions: nobody can tell which.
+    """
+    by_pieces = _read(pieced, sentences)
+    in_order = _read(_in_order, sentences)
+    if in_order is None and by_pieces is None:
+        raise NotARule("nothing that states a rule")
+    if in_order is None or by_pieces is None:
+        return in_order or by_pieces or []
+    if _tests(in_order) != _tests(by_pieces):
+        raise NotARule("two ways to read it that differ")
+    return in_order
+
+
+def _read(
+    reader: Callable[[Sequence[str]], list[Case]], sentences: Sequence[str]
+) -> list[Case] | None:
     try:
-        return joined(*_parts(sentences))
+        return reader(sentences)
     except NotARule:
-        return pieced(sentences)
+        return None
+
+
+def _in_order(sentences: Sequence[str]) -> list[Case]:
+    cases = joined(*_parts(sentences))
+    if any(map(is_korean, sentences)):
+        check_sound(cases, sentences)
+    return cases
+
+
+def _tests(cases: Sequence[Case]) -> list[list[str]]:
+    """Return the tests of cases, where a thing is held or not in the same words."""
+    told = [[_NAMED.sub('"', one.test) for one in case.when] for case in cases]
+    return [[_HELD.get(one, one) for one in tests] for tests in told]
 
 
 def _parts(sentences: Sequence[str]) -> tuple[list[Part], str]:

@@ -8,7 +8,9 @@ from fractions import Fraction
 from itertools import chain
 
 from core.agent.offline.spans import read_span
+from core.agent.offline.stated.amounts import amount
 from core.agent.offline.stated.english_conditions import VERB, compared
+from core.agent.offline.stated.korean_words import PRICED
 from core.agent.offline.stated.statement import Case, Condition, NotARule
 from core.agent.offline.text import is_korean
 
@@ -22,6 +24,7 @@ _VALUES = re.compile(r'"([^"]*)"')
 # What somebody is or has, taken for a quantity: `동의서 없는 만 14세`, `어르신이랑 유공자`.
 _UNNAMED = re.compile(
     r"(?:이라|라도|이어|아니|(?<=\S) ?(?:없|있|또))(?: \([^)]*\))?$|(?:이랑|하고) "
+    r"|인데|는데|^아니고|(?<![가-힣])(?!(?:하나|언제나|바나나) )[가-힣]{2,}나(?= )"
 )
 _BARE = re.compile(
     r"(?:no )?(?:can|could|may|might|will|would|must|should|do|does|is|are)(?: not|n't)?", re.I
@@ -37,6 +40,16 @@ _LIMITED = re.compile(
     r"\d\S* ?(?:이상|이하|미만|초과)(?:이고|이며|임|인|이면|[하했됐]|$)"
     r"|\d\S*?(?:만|을|를)? ?(?:넘[게어으는]|초과해야|이상이어야)|\d\S* ?이[전후] \S+(?:엔|은|는|$)"
 )
+# `음료는 무료고 손님은 안주만 시키면 돼요`: no two of a kind.
+_ANYBODY = re.compile(r"(?:손님|고객|직원|방문객|이용객)들?")
+_THING = re.compile(
+    r"(?:주차|음료|커피|식사|조식|배송|포장|이용|대여|행사|이벤트|입장|환불|예약|교환|수리|상담)$"
+)
+_ONLY_THOSE = re.compile(
+    r"(?<![\d가-힣])(?:분|사람|고객|손님|회원|직원)들?(?:한테|에게|께)?만(?=\s)"
+)
+_UNTIL = re.compile(r"\d\S* ?(?:까지|전에|이내에?|안에) [가-힣]+")
+_SAYS_AMOUNT = re.compile(r"\d|무료|유료|불가|없|면제|당일|안 |못 |금지|[십백천만] ?원")
 # Whom another clause is about: `등록증 있으신 분한테는 …`, `그 전까지 들어온 건 …`.
 _OTHERS = re.compile(
     r"(?:분|사람|고객|손님|회원|직원)(?:들)?(?:한테|에게|께)는(?=\s)"
@@ -44,6 +57,7 @@ _OTHERS = re.compile(
 )
 # Of a thousand, ten thousand and more won, and of minutes, hours, days, weeks and months.
 _UNITS = (1, 100, 1_000, 10_000, 1_000_000, 10_000_000, 100_000_000, 60, 24, 12, 7, Fraction(1, 60))
+_SCALED = re.compile(r"\d[\d,.]*억 ?\d[\d,]*[백천]?만?|\d[\d,.]*만 ?\d[\d,]*[백천]?(?=\s?원)")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # Two of them are all that there is, so that a third lies within one.
 _HALVES = tuple(
@@ -54,7 +68,7 @@ _HALVES = tuple(
         (r"\bdomestic", r"\b(?:international|foreign|abroad|overseas)"),
     )
 )
-_HELD = frozenset(['"yes"', '"no"', '"있음"', '"없음"'])
+_HELD = frozenset(['"해당"', '"yes"', '"no"', '"있음"', '"없음"'])
 _THINGS = re.compile(r"[a-z-]+s", re.I)
 # No name of anything: `Our scrap yard moved`, `airport pickups or`, `근데 골드 회원`.
 _NO_VALUE = re.compile(
@@ -84,11 +98,17 @@ def check_sound(cases: Sequence[Case], sentences: Sequence[str]) -> None:
 def _check_words(cases: Sequence[Case]) -> None:
     """Raise NotARule for names and values that hold words of another clause."""
     when = [one for case in cases for one in case.when]
-    if any(_UNNAMED.search(one.column) for one in when):
+    if any("," in one.column or _UNNAMED.search(one.column) for one in when):
         raise NotARule("what somebody is, as the name of a quantity")
+    values = [value for one in when for value in _VALUES.findall(one.test)]
+    if any(map(_ANYBODY.fullmatch, values)) and any(map(_THING.search, values)):
+        raise NotARule("a thing beside people")
+    costs = [bool(PRICED.search(value)) for value in values]
+    if any(costs) and not all(costs):
+        raise NotARule("what amounts are of, beside whom they are for")
     if any(_is_cut(one.test, case.sentence) for case in cases for one in case.when):
         raise NotARule("a word cut in two")
-    if any(_NO_VALUE.fullmatch(value) for one in when for value in _VALUES.findall(one.test)):
+    if any(map(_NO_VALUE.fullmatch, values)):
         raise NotARule("a value that names nothing")
     if any(one.is_ordered and _HOLDS.search(one.column) for one in when):
         raise NotARule("what somebody has, as the name of a quantity")
@@ -110,6 +130,10 @@ def _check_outcomes(cases: Sequence[Case]) -> None:
         raise NotARule("a comparison of two things")
     if not any(one.is_ordered for one in when) and any(_compares(case.then) for case in cases):
         raise NotARule("an outcome that holds a condition")
+    if len(cases) > 2 and not any(one.is_ordered for one in when) and _is_mixed(cases):
+        raise NotARule("a limit for one, and other things for others")
+    if len(cases) == 1 and _ONLY_THOSE.search(cases[0].then):
+        raise NotARule("an outcome for some alone")
     if any(_OTHERS.search(case.then) for case in cases):
         raise NotARule("an outcome that holds another clause")
 
@@ -119,11 +143,16 @@ def _check_numbers(cases: Sequence[Case], sentences: Sequence[str]) -> None:
     when = [f"{one.column} {one.test}" for case in cases for one in case.when]
     told = {*chain.from_iterable(map(_numbers, (*when, *(case.then for case in cases))))}
     for number in chain.from_iterable(map(_numbers, sentences)):
-        if not any(number * factor in told for factor in _UNITS) and number + 12 not in told:
+        if (
+            number
+            and not any(number * factor in told for factor in _UNITS)
+            and number + 12 not in told
+        ):
             raise NotARule("a number of which no case tells")
 
 
 def _numbers(text: str) -> list[Fraction]:
+    text = _SCALED.sub(lambda one: amount(one[0]), text)
     found = (one.replace(",", "") for one in _NUMBER.findall(text))
     return [Fraction(one) for one in found if one.count(".") < 2]
 
@@ -168,6 +197,12 @@ def _is_cut(test: str, sentence: str) -> bool:
 def _is_several(then: str) -> bool:
     """Whether an outcome names two times that it holds for."""
     return len(_WHEN.findall(f"{then} ")) > 1
+
+
+def _is_mixed(cases: Sequence[Case]) -> bool:
+    """Whether some outcomes say until when, and others no number at all."""
+    told = [case.then for case in cases]
+    return any(map(_UNTIL.search, told)) and any(not _SAYS_AMOUNT.search(one) for one in told)
 
 
 def _is_elliptic(cases: Sequence[Case]) -> bool:

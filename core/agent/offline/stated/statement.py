@@ -125,6 +125,7 @@ class Part:
     overrides: bool = False
     is_group: bool = False
     is_only: bool = False
+    is_done_by: bool = False
     is_weak: bool = False
     is_crisp: bool = False
     trumps: bool = False
