@@ -54,6 +54,7 @@ TRIES: Mapping[str, Try] = {
     "PUT /v1/agents/{agent_id}/skills": Try({"skills": []}, asks=True),
     "PUT /v1/agents/{agent_id}/skills/{name}": Try(asks=True),
     "DELETE /v1/agents/{agent_id}/skills/{own_skill}": Try(asks=True),
+    "DELETE /v1/skills/{own_skill}?tenant_id=t": Try(asks=True),
     "POST /v1/deliveries/{delivery_id}/replay": Try(status=404),  # without hooks there is none
     "POST /v1/cases": Try({"id": "", **CASE}),
     "PUT /v1/cases/{case_id}": Try(CASE),
@@ -168,7 +169,7 @@ def _general(route: str) -> str:
     """Return a route as the document names it."""
     for name, general in (("taught_id", "feedback_id"), ("applied_id", "change_id")):
         route = route.replace(f"{{{name}}}", f"{{{general}}}")
-    return route.replace("{own_skill}", "{name}")
+    return route.replace("{own_skill}", "{name}").partition("?")[0]
 
 
 def _writes(api: Api) -> set[str]:

@@ -150,6 +150,7 @@ FOREIGN: Mapping[str, tuple[Route, ...]] = {
     "GET /v1/agents/{agent_id}/skills/{name}": (Route(), Route("?tenant_id={tenant}")),
     "PUT /v1/agents/{agent_id}/skills/{name}": (Route(), Route("?tenant_id={tenant}")),
     "DELETE /v1/agents/{agent_id}/skills/{name}": (Route(), Route("?tenant_id={tenant}")),
+    "DELETE /v1/skills/{name}": (Route(), Route("?tenant_id={tenant}")),
     "PUT /v1/agents/{agent_id}": (Route(body={"name": "x", "tenant_id": "{tenant}"}),),
     "GET /v1/intake": (Route(found=200),),
     "POST /v1/intake/pause": (Route(body={}, found=403),),

@@ -82,7 +82,7 @@ class SkillHolders:
             with notify_failures(self.visit):
                 service = AgentsService(self.visit.session)
                 done = await service.delete_for_all(self.skill, tenant)
-                notify_done(self.visit, "knowledge.deleted", done, self.skill)
+                notify_done(self.visit, "knowledge.skill_deleted", done, self.skill)
                 self.last = done
                 await self.after()
 
