@@ -34,6 +34,13 @@ def test_every_word_is_there_in_both_languages_with_the_same_fields(page: str) -
         assert _placeholders(entry["en"]) == _placeholders(entry["ko"]), f"{page}.{key}"
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_no_word_is_there_twice(page: str) -> None:
+    text = (CONSOLE / "words" / f"{page}.yaml").read_text("utf-8")
+    keys = re.findall(r"^(\w+):", text, re.MULTILINE)
+    assert len(keys) == len(set(keys)), [key for key in keys if keys.count(key) > 1]
+
+
 def test_what_pages_say_is_written() -> None:
     said = {
         (page, key) for page, key in _said() if page in PAGES and f"`{page}.{key}`" not in EVENTS
