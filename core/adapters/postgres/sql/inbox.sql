@@ -1,9 +1,9 @@
 -- name: add
 -- One parameter for a whole batch. Ids of a source are locked in a fixed order, so that two
 -- batches with common ids wait for each other instead of deadlocking. What came by a source before
--- each tenant had its own (`inbox`, now `inbox/TENANT`) is known to that of its tenant. A new piece goes after what
--- its tenant has waiting and after the turn being served: however much one tenant has waiting,
--- another one's first piece is next but one.
+-- each tenant had its own (`inbox`, now `inbox/TENANT`) is known to that of its tenant. A new piece
+-- goes after what its tenant has waiting and after the turn being served: however much one tenant
+-- has waiting, another one's first piece is next but one.
 WITH piece AS (
     SELECT * FROM jsonb_to_recordset(%(pieces)s) AS given (
         id text, source_id text, digest text, tenant_id text, agent_ids text[], task text,
